@@ -1,0 +1,84 @@
+//! The domain: entries, requests, records and events, and what they add up to.
+//!
+//! Pure: no files, no sockets, no clock. Everything else in the crate speaks in these types.
+//! Not here: how an entry becomes JSON (`wire`), how records reach the disk (`session`).
+
+mod entry;
+mod failure;
+mod history;
+mod record;
+mod reply;
+mod request;
+mod session;
+
+pub use entry::{Block, Call, CallId, CallResult, Entry, EntryId, Origin, Overlay, Role};
+pub use failure::{Failure, FailureKind, Place};
+pub use history::{History, Violation, check};
+pub use record::{
+    CallDecided, CallFinished, CallProposed, CallStatus, Command, DecidedBy, Decision, Event,
+    Profile, Progress, Receipt, Record, Response, Scope, Stamped,
+};
+pub use reply::{CallState, ProposedCall, Reply, Usage};
+pub use request::{Part, PartNumber, RequestRecord, Slot};
+pub use session::{CallLog, Session, Turn};
+
+use serde::{Deserialize, Serialize};
+
+/// Number of a turn; runs through the whole session, from 1.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Default,
+)]
+#[serde(transparent)]
+pub struct TurnNumber(pub u32);
+
+impl std::fmt::Display for TurnNumber {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// Why the loop goes on, or ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TransitionReason {
+    /// Goes on: calls were answered, the model reads their results next.
+    ToolResult,
+    /// Ended: the model asked for nothing more.
+    Answered,
+    /// Ended: the model sent neither text nor a call.
+    EmptyReply,
+    /// Ended: the user stopped it.
+    Stopped,
+    /// Ended: the turn limit was reached; the number is the limit.
+    TurnLimit(u32),
+    /// Ended: the model proposed the same command again after it had been denied twice in a row.
+    RepeatedDenial,
+    /// Ended: the model or the way to it failed.
+    Failed(Failure),
+}
+
+impl TransitionReason {
+    /// The word that stands for it in the status line and in outlines.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::ToolResult => "tool_result",
+            Self::Answered => "answered",
+            Self::EmptyReply => "empty_reply",
+            Self::Stopped => "stopped",
+            Self::TurnLimit(_) => "turn_limit",
+            Self::RepeatedDenial => "repeated_denial",
+            Self::Failed(_) => "failed",
+        }
+    }
+}
+
+/// All that the loop knows between two turns. One value, owned by one task.
+#[derive(Debug, Default)]
+pub struct LoopState {
+    /// What the model will be told next.
+    pub messages: History,
+    /// Turns since the last prompt; the turn limit counts these.
+    pub turn_count: u32,
+    /// Why the loop goes on or ended; `None` before the first turn.
+    pub transition_reason: Option<TransitionReason>,
+}

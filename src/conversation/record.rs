@@ -1,0 +1,297 @@
+//! What happens in a session, as plain data: records (journaled) and progress (not).
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    CallId, CallState, Entry, EntryId, Failure, Overlay, Part, PartNumber, RequestRecord,
+    TransitionReason, TurnNumber, Usage,
+};
+
+/// What subscribers of the loop receive, in order.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// Something that the journal holds.
+    Record(Arc<Stamped>),
+    /// Something that passes.
+    Progress(Progress),
+}
+
+/// A record and when it was made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stamped {
+    /// Milliseconds since 1970-01-01 UTC.
+    pub at: u64,
+    /// What happened.
+    pub record: Record,
+}
+
+/// One line of the journal. Screen, headless output and resuming are folds of these.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Record {
+    /// The way to the model, from here on.
+    Profile(Profile),
+    /// An entry was added to the history.
+    Entry(Arc<Entry>),
+    /// The branch's newest entry is now this one; `None` after `/clear`.
+    Head(Option<EntryId>),
+    /// What is sent in an entry's place, from here on.
+    Overlay {
+        /// The entry.
+        entry: EntryId,
+        /// What is sent.
+        overlay: Overlay,
+    },
+    /// A part, when it is first sent.
+    Part {
+        /// Its number; counts from 0 without gaps.
+        number: PartNumber,
+        /// The part.
+        part: Part,
+    },
+    /// A request is about to be posted.
+    Request(RequestRecord),
+    /// An attempt to post a turn's request begins.
+    Attempt {
+        /// The turn.
+        turn: TurnNumber,
+        /// Counts from 1.
+        attempt: u32,
+    },
+    /// An attempt ended, well or not.
+    Response(Response),
+    /// Something was adjusted for a server's quirk or to keep the history valid.
+    Repair {
+        /// The turn on which it shows.
+        turn: TurnNumber,
+        /// What was adjusted, in words.
+        what: String,
+    },
+    /// The model asks for a tool to be run.
+    CallProposed(CallProposed),
+    /// It was decided whether the call runs.
+    CallDecided(CallDecided),
+    /// The command is about to be started.
+    CallStarted {
+        /// The call.
+        call: CallId,
+    },
+    /// The call is over, whether it ran or not.
+    CallFinished(CallFinished),
+    /// The loop ended and waits for the next prompt.
+    Ended(TransitionReason),
+}
+
+/// A named way to reach a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Profile {
+    /// Shown as `MODEL @ NAME`: the profile's name or the server's host.
+    pub name: String,
+    /// Name of the wire format, as in `--format`.
+    pub format: String,
+    /// Base URL, without credentials.
+    pub url: String,
+    /// Model id.
+    pub model: String,
+    /// Name of the variable that holds the key; never the key.
+    pub key_env: Option<String>,
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Response {
+    /// The turn.
+    pub turn: TurnNumber,
+    /// The attempt.
+    pub attempt: u32,
+    /// HTTP status, if there was an answer.
+    pub status: Option<u16>,
+    /// Milliseconds from posting to the first byte of the body.
+    pub first_byte_ms: Option<u64>,
+    /// Milliseconds from posting to the end.
+    pub end_ms: u64,
+    /// Bytes of the response's body.
+    pub bytes: u64,
+    /// Why the model stopped, in the server's word.
+    pub stop_reason: Option<String>,
+    /// Token counts, as far as sent.
+    pub usage: Option<Usage>,
+    /// What broke, if anything did.
+    pub failure: Option<Failure>,
+    /// Whether the user stopped it.
+    pub stopped: bool,
+}
+
+/// A call as the model proposed it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallProposed {
+    /// The call.
+    pub call: CallId,
+    /// The assistant's entry in which it stands.
+    pub entry: EntryId,
+    /// The turn in whose reply it came.
+    pub turn: TurnNumber,
+    /// The tool's name as the model wrote it.
+    pub name: String,
+    /// What would be executed: for bash, the command. `None` if the call is unusable.
+    pub command: Option<String>,
+    /// Whether it may be run at all.
+    pub state: CallState,
+}
+
+/// Whether a call runs, what exactly, and who decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallDecided {
+    /// The call.
+    pub call: CallId,
+    /// What the model proposed.
+    pub proposed: String,
+    /// What is executed; `None` if denied.
+    pub executed: Option<String>,
+    /// Why it was denied, in the decider's words.
+    pub reason: Option<String>,
+    /// Who decided.
+    pub by: DecidedBy,
+}
+
+/// Who allowed or denied a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DecidedBy {
+    /// The user, for this call.
+    User,
+    /// The user allowed this exact command for the rest of the session.
+    SessionRule,
+    /// `--yolo`.
+    Yolo,
+    /// limpid itself: nobody to ask, a repeated denial, or the prompt was stopped.
+    Harness,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallFinished {
+    /// The call.
+    pub call: CallId,
+    /// What became of it.
+    pub status: CallStatus,
+    /// Milliseconds it ran.
+    pub duration_ms: u64,
+    /// Bytes produced, shown and sent.
+    pub receipt: Receipt,
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallStatus {
+    /// The command ended with this exit code.
+    Exited(i32),
+    /// The command was ended by this signal from elsewhere.
+    Signaled(i32),
+    /// The command was ended after this many seconds.
+    TimedOut(u64),
+    /// The user stopped it while it ran.
+    Stopped,
+    /// It was denied.
+    Denied,
+    /// It was never started; why.
+    NotRun(String),
+}
+
+/// For each result: what was produced, kept and sent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// Bytes that the command wrote.
+    pub produced: u64,
+    /// Bytes of the result that the model reads.
+    pub sent: u64,
+    /// Bytes of output left out of what the model reads.
+    pub cut: u64,
+    /// File in the session's directory with the complete output, if any was kept.
+    pub file: Option<String>,
+}
+
+/// What passes and is not journaled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Progress {
+    /// A piece of the answer's text.
+    Text(String),
+    /// A piece of reasoning.
+    Reasoning(String),
+    /// A piece of a call that is still arriving; nothing that could be run.
+    CallPiece {
+        /// Position of the call in the reply, from 0.
+        index: usize,
+        /// The tool's name as far as known.
+        name: String,
+        /// A piece of its arguments.
+        arguments: String,
+    },
+    /// A sample of a running command's output, for display; replaces the sample before it.
+    Output {
+        /// The call.
+        call: CallId,
+        /// The newest lines so far, free of terminal escapes.
+        tail: String,
+        /// Bytes that the command wrote so far.
+        produced: u64,
+    },
+    /// The loop waits for `Command::Decide` on this call.
+    Ask {
+        /// The call.
+        call: CallId,
+    },
+    /// Something the user should know: cause, what was not done, next step.
+    Notice(String),
+}
+
+/// What a person (or a script) asks of the loop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// A new prompt.
+    Prompt(String),
+    /// Post the history as it is once more: after a failure, a stop or the turn limit.
+    Continue,
+    /// Start anew with an empty history.
+    Clear,
+    /// Decide the call that is being asked for. Another call's decision is ignored.
+    Decide {
+        /// The call.
+        call: CallId,
+        /// The decision.
+        decision: Decision,
+    },
+    /// Stop the running prompt.
+    Stop,
+}
+
+/// What a person decided about one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// Run exactly this text, which was displayed.
+    Allow {
+        /// What runs; differs from what was proposed if it was edited.
+        command: String,
+        /// For how long.
+        scope: Scope,
+    },
+    /// Do not run it.
+    Deny {
+        /// Told to the model word for word.
+        reason: Option<String>,
+    },
+}
+
+/// How long an allowance lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// This call only.
+    Once,
+    /// This exact command, for the rest of the session.
+    Session,
+}

@@ -1,0 +1,59 @@
+//! What is posted: a list of parts, each with one origin, whose texts add up to the body.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{EntryId, Origin, TurnNumber};
+
+/// Number of a part within its session; each part's bytes are journaled once, when first sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PartNumber(pub u32);
+
+/// A run of bytes of a request body with one origin.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Part {
+    /// Who put it there.
+    pub origin: Origin,
+    /// The entry it encodes, if it encodes one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<EntryId>,
+    /// What it is in the body's structure.
+    pub slot: Slot,
+    /// Its bytes: a fragment of JSON.
+    pub text: Arc<str>,
+}
+
+/// The place of a part in the body's structure, whatever the format.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Slot {
+    /// The model's name.
+    Model,
+    /// The tool definitions.
+    Tools,
+    /// A system text that stands outside the messages.
+    System,
+    /// The first part of a wire message; holds its role on the wire.
+    MessageStart(String),
+    /// A further part of the wire message before it.
+    MessageRest,
+    /// Brackets, commas, parameters, cache markers.
+    Envelope,
+}
+
+/// A request as the journal keeps it: the difference to the request before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestRecord {
+    /// The turn it belongs to.
+    pub turn: TurnNumber,
+    /// How many parts it shares with the start of the request before it in the journal.
+    pub keep: u32,
+    /// The parts that follow those.
+    pub parts: Vec<PartNumber>,
+    /// Length of the body in bytes.
+    pub bytes: u64,
+    /// SHA-256 of the body, in hex.
+    pub sha256: String,
+}

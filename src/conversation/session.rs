@@ -1,0 +1,190 @@
+//! The fold of all records: the state at any point is what the records up to it add up to.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{
+    CallDecided, CallFinished, CallId, CallProposed, Entry, EntryId, Overlay, Part, PartNumber,
+    Profile, Record, RequestRecord, Response, Stamped, TransitionReason, TurnNumber,
+};
+
+/// Everything a reader of the records knows.
+#[derive(Debug, Default)]
+pub struct Session {
+    /// The way to the model.
+    pub profile: Option<Profile>,
+    /// Every entry of every branch, by id.
+    pub entries: HashMap<EntryId, Arc<Entry>>,
+    /// Newest entry of the current branch.
+    pub head: Option<EntryId>,
+    /// What is sent in entries' places, where it differs from the entry.
+    pub overlays: HashMap<EntryId, Overlay>,
+    /// Every part, by number.
+    pub parts: Vec<Arc<Part>>,
+    /// The turns, oldest first; turn N stands at N − 1.
+    pub turns: Vec<Turn>,
+    /// Calls by id.
+    pub calls: HashMap<CallId, CallLog>,
+    /// Why the loop ended last; `None` while it runs.
+    pub ended: Option<TransitionReason>,
+}
+
+/// One turn: what was posted and how it went.
+#[derive(Debug, Clone)]
+pub struct Turn {
+    /// The turn's number.
+    pub number: TurnNumber,
+    /// What was posted.
+    pub request: RequestRecord,
+    /// Attempts begun so far.
+    pub attempts: u32,
+    /// When the last attempt began, in milliseconds since 1970.
+    pub posted_at: Option<u64>,
+    /// How the last attempt ended.
+    pub response: Option<Response>,
+    /// What was adjusted.
+    pub repairs: Vec<String>,
+}
+
+/// What the records say of one call.
+#[derive(Debug, Clone)]
+pub struct CallLog {
+    /// As proposed.
+    pub proposed: CallProposed,
+    /// As decided.
+    pub decided: Option<CallDecided>,
+    /// When its command was started, in milliseconds since 1970.
+    pub started_at: Option<u64>,
+    /// How it ended.
+    pub finished: Option<CallFinished>,
+}
+
+impl Session {
+    /// Takes one more record into account.
+    pub fn apply(&mut self, stamped: &Stamped) {
+        match &stamped.record {
+            Record::Profile(profile) => self.profile = Some(profile.clone()),
+            Record::Entry(entry) => {
+                self.ended = None;
+                self.head = Some(entry.id);
+                self.entries.insert(entry.id, entry.clone());
+            }
+            Record::Head(head) => self.head = *head,
+            Record::Overlay { entry, overlay } => {
+                self.overlays.insert(*entry, overlay.clone());
+            }
+            Record::Part { part, .. } => self.parts.push(Arc::new(part.clone())),
+            Record::Request(request) => {
+                self.ended = None;
+                self.turns.push(Turn {
+                    number: request.turn,
+                    request: request.clone(),
+                    attempts: 0,
+                    posted_at: None,
+                    response: None,
+                    repairs: Vec::new(),
+                });
+            }
+            Record::Attempt { turn, attempt } => {
+                if let Some(turn) = self.turn_mut(*turn) {
+                    turn.attempts = *attempt;
+                    turn.posted_at = Some(stamped.at);
+                    turn.response = None;
+                }
+            }
+            Record::Response(response) => {
+                if let Some(turn) = self.turn_mut(response.turn) {
+                    turn.response = Some(response.clone());
+                }
+            }
+            Record::Repair { turn, what } => {
+                if let Some(turn) = self.turn_mut(*turn) {
+                    turn.repairs.push(what.clone());
+                }
+            }
+            Record::CallProposed(proposed) => {
+                self.calls.insert(
+                    proposed.call.clone(),
+                    CallLog {
+                        proposed: proposed.clone(),
+                        decided: None,
+                        started_at: None,
+                        finished: None,
+                    },
+                );
+            }
+            Record::CallDecided(decided) => {
+                if let Some(log) = self.calls.get_mut(&decided.call) {
+                    log.decided = Some(decided.clone());
+                }
+            }
+            Record::CallStarted { call } => {
+                if let Some(log) = self.calls.get_mut(call) {
+                    log.started_at = Some(stamped.at);
+                }
+            }
+            Record::CallFinished(finished) => {
+                if let Some(log) = self.calls.get_mut(&finished.call) {
+                    log.finished = Some(finished.clone());
+                }
+            }
+            Record::Ended(reason) => self.ended = Some(reason.clone()),
+        }
+    }
+
+    /// The turn with this number.
+    pub fn turn(&self, number: TurnNumber) -> Option<&Turn> {
+        let index = usize::try_from(number.0.checked_sub(1)?).ok()?;
+        self.turns.get(index)
+    }
+
+    fn turn_mut(&mut self, number: TurnNumber) -> Option<&mut Turn> {
+        let index = usize::try_from(number.0.checked_sub(1)?).ok()?;
+        self.turns.get_mut(index)
+    }
+
+    /// The parts of a turn's request, in order. Empty if there is no such turn, or if the journal
+    /// lacks a part.
+    ///
+    /// A request keeps a number of parts of the one before it, so this walks back from the turn
+    /// until the start of its list is found.
+    pub fn parts_of(&self, number: TurnNumber) -> Vec<Arc<Part>> {
+        let Some(turn) = self.turn(number) else {
+            return Vec::new();
+        };
+        let end = number.0 as usize;
+        let mut need = turn.request.keep as usize + turn.request.parts.len();
+        let mut tails: Vec<&[PartNumber]> = Vec::new();
+        for turn in self.turns[..end].iter().rev() {
+            let keep = turn.request.keep as usize;
+            if keep < need {
+                tails.push(&turn.request.parts[..(need - keep).min(turn.request.parts.len())]);
+                need = keep;
+            }
+            if need == 0 {
+                break;
+            }
+        }
+        let numbers = tails.into_iter().rev().flatten();
+        let parts: Option<Vec<_>> =
+            numbers.map(|number| self.parts.get(number.0 as usize).cloned()).collect();
+        parts.unwrap_or_default()
+    }
+
+    /// The body of a turn's request, rebuilt from its parts.
+    pub fn body(&self, number: TurnNumber) -> String {
+        self.parts_of(number).iter().map(|part| &*part.text).collect()
+    }
+
+    /// The entries of the current branch, oldest first.
+    pub fn branch(&self) -> Vec<Arc<Entry>> {
+        let mut branch = Vec::new();
+        let mut next = self.head;
+        while let Some(entry) = next.and_then(|id| self.entries.get(&id)) {
+            branch.push(entry.clone());
+            next = entry.parent;
+        }
+        branch.reverse();
+        branch
+    }
+}

@@ -1,0 +1,2 @@
+//! Start-up only.
+fn main() {}

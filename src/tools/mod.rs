@@ -1,0 +1,71 @@
+//! What the model can ask to be run. A tool is one file here and one line in [`registered`].
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::conversation::{CallStatus, Receipt};
+
+/// What the model is told about a tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Definition {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub description: &'static str,
+    /// JSON Schema of its arguments, as JSON text.
+    pub parameters: &'static str,
+}
+
+/// A tool.
+pub trait Tool: Send + Sync {
+    /// What the model is told about it.
+    fn definition(&self) -> Definition;
+
+    /// What these arguments would execute, word for word, for a person to decide on.
+    ///
+    /// # Errors
+    /// Why the arguments cannot be used, naming the field, in words that the model reads.
+    fn command(&self, arguments: &str) -> Result<String, String>;
+
+    /// Runs a command that was allowed. Never fails: every way to end is an [`Outcome`].
+    fn run(&self, job: Job) -> Pin<Box<dyn Future<Output = Outcome> + Send + '_>>;
+}
+
+/// One allowed execution.
+#[derive(Debug)]
+pub struct Job {
+    /// Exactly what was displayed and allowed.
+    pub command: String,
+    /// Where the complete output is kept, up to a cap; `None` keeps none.
+    pub output_file: Option<PathBuf>,
+    /// Samples for the screen, newest wins.
+    pub samples: watch::Sender<Sample>,
+    /// Ends the command's whole tree when cancelled.
+    pub stop: CancellationToken,
+}
+
+/// What a running command has written, for display.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sample {
+    /// The newest lines, free of terminal escapes.
+    pub tail: String,
+    /// Bytes written so far.
+    pub produced: u64,
+}
+
+/// How an execution ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// What became of it.
+    pub status: CallStatus,
+    /// The result that the model reads.
+    pub text: String,
+    /// Bytes produced, sent, cut.
+    pub receipt: Receipt,
+    /// Milliseconds from start to end.
+    pub duration_ms: u64,
+}
