@@ -19,7 +19,7 @@ pub use record::{
     Profile, Progress, Receipt, Record, Response, Scope, Stamped,
 };
 pub use reply::{CallState, ProposedCall, Reply, Usage};
-pub use request::{Part, PartNumber, RequestRecord, Slot};
+pub use request::{Part, PartNumber, RequestRecord, Slot, ToolDefinition};
 pub use session::{CallLog, Session, Turn};
 
 use serde::{Deserialize, Serialize};

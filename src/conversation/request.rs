@@ -57,3 +57,14 @@ pub struct RequestRecord {
     /// SHA-256 of the body, in hex.
     pub sha256: String,
 }
+
+/// What the model is told about a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ToolDefinition {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub description: &'static str,
+    /// JSON Schema of its arguments, as JSON text.
+    pub parameters: &'static str,
+}

@@ -4,13 +4,33 @@
 
 use crate::conversation::{Failure, Progress, Reply};
 
+mod assemble;
 pub mod openai_chat;
+pub mod outline;
+
+pub use assemble::{Assembler, Request, Settings};
 
 /// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Chat Completions: `POST {url}/chat/completions`.
     OpenaiChat,
+}
+
+impl Format {
+    /// Its name, as in `--format`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OpenaiChat => "openai-chat",
+        }
+    }
+
+    /// What follows the base URL.
+    pub fn path(self) -> &'static str {
+        match self {
+            Self::OpenaiChat => "/chat/completions",
+        }
+    }
 }
 
 /// Status line and headers of a response.

@@ -1,5 +1,9 @@
 //! Chat Completions: entries → messages, bytes → reply.
 
+mod encode;
+
+pub use encode::{encode, frame};
+
 use super::{End, ResponseHead};
 use crate::conversation::{Progress, Reply};
 

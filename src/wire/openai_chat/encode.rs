@@ -1,0 +1,140 @@
+//! Entries → messages of Chat Completions, and what stands around them.
+
+use serde::Serialize;
+
+use crate::conversation::{Block, Call, Entry, Origin, Part, Role, Slot};
+use crate::wire::Settings;
+use crate::wire::assemble::{Encoded, Frame, envelope};
+
+/// The members of the body beside `messages`.
+///
+/// `stream_options.include_usage` asks for token counts; servers that do not know it ignore it.
+pub fn frame(settings: &Settings) -> Frame {
+    let mut before = vec![
+        envelope("{\"model\":"),
+        Part {
+            origin: Origin::Envelope,
+            entry: None,
+            slot: Slot::Model,
+            text: json(&settings.model).into(),
+        },
+    ];
+    if !settings.tools.is_empty() {
+        let tools: Vec<String> = settings
+            .tools
+            .iter()
+            .map(|tool| {
+                format!(
+                    "{{\"type\":\"function\",\"function\":{{\"name\":{},\"description\":{},\"parameters\":{}}}}}",
+                    json(tool.name),
+                    json(tool.description),
+                    tool.parameters
+                )
+            })
+            .collect();
+        before.push(envelope(",\"tools\":"));
+        before.push(Part {
+            origin: Origin::Tools,
+            entry: None,
+            slot: Slot::Tools,
+            text: format!("[{}]", tools.join(",")).into(),
+        });
+    }
+    before.push(envelope(",\"messages\":["));
+    let after = vec![envelope("],\"stream\":true,\"stream_options\":{\"include_usage\":true}}")];
+    Frame { before, after }
+}
+
+/// An entry as a message; `None` if it holds nothing that can be sent (reasoning alone).
+pub fn encode(entry: &Entry) -> Option<Encoded> {
+    let text = entry.text();
+    let mut repairs = Vec::new();
+    let (role, json) = match entry.role {
+        Role::System | Role::User if text.trim().is_empty() => return None,
+        Role::System => ("system", json(&Plain { role: "system", content: &text })),
+        Role::User => ("user", json(&Plain { role: "user", content: &text })),
+        Role::Tool => {
+            let result = entry.result()?;
+            let message =
+                ToolMessage { role: "tool", tool_call_id: &result.call.0, content: &result.text };
+            ("tool", json(&message))
+        }
+        Role::Assistant => {
+            let calls: Vec<_> =
+                entry.calls().map(|call| function_call(call, &mut repairs)).collect();
+            let content = Some(text.as_str()).filter(|text| !text.trim().is_empty());
+            if content.is_none() && calls.is_empty() {
+                return None;
+            }
+            ("assistant", json(&Assistant { role: "assistant", content, tool_calls: calls }))
+        }
+    };
+    if entry.role == Role::Assistant
+        && entry.blocks.iter().any(|block| matches!(block, Block::Reasoning(_)))
+    {
+        repairs.push("reasoning is not sent back".to_owned());
+    }
+    Some(Encoded { role, json, repairs })
+}
+
+/// Servers refuse a history whose calls have no name or whose arguments are not a JSON object, so
+/// an unusable call goes back in a form that they accept; its result tells what had arrived.
+fn function_call<'a>(call: &'a Call, repairs: &mut Vec<String>) -> ToolCall<'a> {
+    let usable =
+        serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&call.arguments);
+    let arguments = if call.arguments.trim().is_empty() {
+        "{}"
+    } else if usable.is_err() {
+        repairs.push(format!("call {}: unusable arguments are sent as {{}}", call.id));
+        "{}"
+    } else {
+        &call.arguments
+    };
+    let name = if call.name.is_empty() {
+        repairs.push(format!("call {}: the missing name is sent as \"unnamed\"", call.id));
+        "unnamed"
+    } else {
+        &call.name
+    };
+    ToolCall { id: &call.id.0, kind: "function", function: Function { name, arguments } }
+}
+
+#[derive(Serialize)]
+struct Plain<'a> {
+    role: &'a str,
+    content: &'a str,
+}
+
+#[derive(Serialize)]
+struct ToolMessage<'a> {
+    role: &'a str,
+    tool_call_id: &'a str,
+    content: &'a str,
+}
+
+#[derive(Serialize)]
+struct Assistant<'a> {
+    role: &'a str,
+    content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<ToolCall<'a>>,
+}
+
+#[derive(Serialize)]
+struct ToolCall<'a> {
+    id: &'a str,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    function: Function<'a>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    arguments: &'a str,
+}
+
+/// JSON of plain structs and strings, which cannot fail.
+fn json<T: Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}

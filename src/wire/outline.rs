@@ -1,0 +1,279 @@
+//! A request in short: one row a wire message, and rows for what stands around them, so that the
+//! rows' bytes add up to the body. The inspector, `limpid inspect` and tests share this format.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::conversation::{CallId, Origin, Part, Session, Slot};
+use crate::text;
+
+/// One line of a request's outline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// What the row stands for.
+    pub kind: RowKind,
+    /// Bytes of its parts.
+    pub bytes: u64,
+    /// Who put its parts there, without repeats.
+    pub origins: Vec<Origin>,
+    /// Calls in it: tool name and id.
+    pub calls: Vec<(String, CallId)>,
+    /// Ids of the calls that it answers, each with the number of the message that holds the call.
+    pub answers: Vec<(CallId, Option<usize>)>,
+    /// What differs between what happened and what is sent, in words; empty if nothing.
+    pub note: String,
+    /// Compared with the request of the turn before.
+    pub change: Change,
+    /// Its parts, as positions in the request.
+    pub parts: Vec<usize>,
+}
+
+/// What a row stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RowKind {
+    /// A wire message.
+    Message {
+        /// Position among the messages, from 1.
+        number: usize,
+        /// The role on the wire.
+        role: String,
+    },
+    /// The model's name.
+    Model,
+    /// The tool definitions.
+    Tools,
+    /// A system text outside the messages.
+    System,
+    /// All brackets, commas and parameters together.
+    Envelope,
+}
+
+impl RowKind {
+    /// The wire role, or the name of the member of the body.
+    pub fn word(&self) -> &str {
+        match self {
+            Self::Message { role, .. } => role,
+            Self::Model => "model",
+            Self::Tools => "tools",
+            Self::System => "system",
+            Self::Envelope => "envelope",
+        }
+    }
+}
+
+/// A row compared with the same place in the request of the turn before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// Was not there.
+    New,
+    /// Was there, byte for byte.
+    Same,
+    /// Was there with other bytes.
+    Altered,
+}
+
+impl Change {
+    /// The mark in front of the row.
+    pub fn mark(self) -> char {
+        match self {
+            Self::New => '+',
+            Self::Same => '=',
+            Self::Altered => '~',
+        }
+    }
+}
+
+/// The rows of a request: its messages in order, then what stands around them. `previous` is the
+/// request of the turn before, empty if there is none.
+pub fn outline(parts: &[Arc<Part>], previous: &[Arc<Part>], session: &Session) -> Vec<Row> {
+    let before = groups(previous);
+    let groups = groups(parts);
+    let mut holders: HashMap<&CallId, usize> = HashMap::new();
+    let mut rows = Vec::with_capacity(groups.len());
+    for (kind, members) in &groups {
+        let entries = members
+            .iter()
+            .filter_map(|&index| parts[index].entry)
+            .filter_map(|id| session.entries.get(&id));
+        let mut row = Row {
+            kind: kind.clone(),
+            bytes: members.iter().map(|&index| parts[index].text.len() as u64).sum(),
+            origins: Vec::new(),
+            calls: Vec::new(),
+            answers: Vec::new(),
+            note: String::new(),
+            change: change(
+                parts,
+                members,
+                previous,
+                before.iter().find(|g| same_place(&g.0, kind)),
+            ),
+            parts: members.clone(),
+        };
+        for &index in members {
+            if !row.origins.contains(&parts[index].origin) {
+                row.origins.push(parts[index].origin);
+            }
+        }
+        for entry in entries {
+            for call in entry.calls() {
+                if let RowKind::Message { number, .. } = kind {
+                    holders.insert(&call.id, *number);
+                }
+                row.calls.push((call.name.clone(), call.id.clone()));
+            }
+            if let Some(result) = entry.result() {
+                row.answers.push((result.call.clone(), holders.get(&result.call).copied()));
+                row.note = result_note(session, &result.call);
+            }
+        }
+        rows.push(row);
+    }
+    rows
+}
+
+/// One row as text: mark, number, wire role, size, origin, calls or what is answered, note.
+pub fn line(row: &Row) -> String {
+    let number = match row.kind {
+        RowKind::Message { number, .. } => number.to_string(),
+        _ => "·".to_owned(),
+    };
+    let origins: Vec<_> = row.origins.iter().map(|origin| origin.word()).collect();
+    let calls = row.calls.iter().map(|(name, id)| format!("{name} {id}"));
+    let answers = row.answers.iter().map(|(call, holder)| match holder {
+        Some(number) => format!("↳{number} {call}"),
+        None => format!("↳ {call}"),
+    });
+    let rest: Vec<String> = calls
+        .chain(answers)
+        .chain(Some(row.note.clone()).filter(|note| !note.is_empty()))
+        .collect();
+    format!(
+        "{} {number:>2} {:<10}{:>8}  {:<9}{}",
+        row.change.mark(),
+        row.kind.word(),
+        text::bytes(row.bytes),
+        origins.join("+"),
+        rest.join("  ")
+    )
+    .trim_end()
+    .to_owned()
+}
+
+/// Roles of the messages in order, equal neighbours counted: `system user assistant tool×3`.
+pub fn roles(parts: &[Arc<Part>]) -> String {
+    let mut runs: Vec<(&str, usize)> = Vec::new();
+    for part in parts {
+        if let Slot::MessageStart(role) = &part.slot {
+            match runs.last_mut() {
+                Some((last, count)) if last == role => *count += 1,
+                _ => runs.push((role, 1)),
+            }
+        }
+    }
+    let words: Vec<String> = runs
+        .into_iter()
+        .map(|(role, count)| if count == 1 { role.to_owned() } else { format!("{role}×{count}") })
+        .collect();
+    words.join(" ")
+}
+
+/// How many wire messages the parts hold.
+pub fn message_count(parts: &[Arc<Part>]) -> usize {
+    parts.iter().filter(|part| matches!(part.slot, Slot::MessageStart(_))).count()
+}
+
+/// Where a server's prompt cache stops matching the request before: the first of model, tools,
+/// system and messages that differs; `None` if all that was sent before is sent again unchanged.
+/// Parameters are ignored.
+pub fn cache_break(parts: &[Arc<Part>], previous: &[Arc<Part>]) -> Option<String> {
+    let now = groups(parts);
+    let text = |list: &[Arc<Part>], members: &[usize]| -> String {
+        members.iter().map(|&index| &*list[index].text).collect()
+    };
+    let mut before = groups(previous);
+    before.retain(|(kind, _)| *kind != RowKind::Envelope);
+    before.sort_by_key(|(kind, _)| match kind {
+        RowKind::Model => 0,
+        RowKind::Tools => 1,
+        RowKind::System => 2,
+        RowKind::Message { .. } | RowKind::Envelope => 3,
+    });
+    before.into_iter().find_map(|(kind, members)| {
+        let same = now
+            .iter()
+            .find(|(other, _)| same_place(other, &kind))
+            .is_some_and(|(_, mine)| text(parts, mine) == text(previous, &members));
+        match kind {
+            _ if same => None,
+            RowKind::Message { number, .. } => Some(format!("message {number}")),
+            other => Some(other.word().to_owned()),
+        }
+    })
+}
+
+type Group = (RowKind, Vec<usize>);
+
+/// Messages in order, then the other members of the body, each with the positions of its parts.
+fn groups(parts: &[Arc<Part>]) -> Vec<Group> {
+    let mut messages: Vec<Group> = Vec::new();
+    let mut others: Vec<Group> = Vec::new();
+    for (index, part) in parts.iter().enumerate() {
+        let kind = match &part.slot {
+            Slot::MessageStart(role) => {
+                let number = messages.len() + 1;
+                messages.push((RowKind::Message { number, role: role.clone() }, vec![index]));
+                continue;
+            }
+            Slot::MessageRest => {
+                if let Some((_, members)) = messages.last_mut() {
+                    members.push(index);
+                }
+                continue;
+            }
+            Slot::Model => RowKind::Model,
+            Slot::Tools => RowKind::Tools,
+            Slot::System => RowKind::System,
+            Slot::Envelope => RowKind::Envelope,
+        };
+        match others.iter_mut().find(|(other, _)| *other == kind) {
+            Some((_, members)) => members.push(index),
+            None => others.push((kind, vec![index])),
+        }
+    }
+    messages.extend(others);
+    messages
+}
+
+fn same_place(a: &RowKind, b: &RowKind) -> bool {
+    match (a, b) {
+        (RowKind::Message { number: a, .. }, RowKind::Message { number: b, .. }) => a == b,
+        _ => a == b,
+    }
+}
+
+fn change(
+    parts: &[Arc<Part>],
+    members: &[usize],
+    previous: &[Arc<Part>],
+    before: Option<&Group>,
+) -> Change {
+    let Some((_, old)) = before else { return Change::New };
+    let same = members.len() == old.len()
+        && members.iter().zip(old).all(|(&new, &old)| {
+            Arc::ptr_eq(&parts[new], &previous[old]) || parts[new].text == previous[old].text
+        });
+    if same { Change::Same } else { Change::Altered }
+}
+
+fn result_note(session: &Session, call: &CallId) -> String {
+    let receipt = session
+        .calls
+        .get(call)
+        .and_then(|log| log.finished.as_ref())
+        .map(|finished| &finished.receipt);
+    match receipt {
+        Some(receipt) if receipt.cut > 0 => format!("cut from {}", text::bytes(receipt.produced)),
+        _ => String::new(),
+    }
+}
