@@ -1,1 +1,15 @@
-//! session
+//! A session on disk: a directory with the journal, the responses as they arrived, and the
+//! complete outputs of commands. What the records mean is `conversation`'s.
+//!
+//! ```text
+//! $XDG_DATA_HOME/limpid/sessions/2026-11-30-032801-1f4/    0700
+//!     journal.jsonl             0600   a header line, then one record a line
+//!     exchanges/0002-1.http     0600   status, headers and raw bytes of turn 2, attempt 1
+//!     outputs/…                 0600   what commands wrote
+//! ```
+
+mod journal;
+mod listing;
+
+pub use journal::{Header, Journal, JournalError, Loaded, VERSION, load};
+pub use listing::{find, latest_of, sessions_dir};

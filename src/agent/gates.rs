@@ -1,0 +1,353 @@
+//! The two gates: what the model is told, and what the model does.
+//!
+//! The outgoing gate turns the history into a request and journals it before it can be posted. The
+//! acting gate judges each call, asks a person where needed, and runs what was allowed.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+
+use super::looper::unusable;
+use super::recorder::Recorder;
+use crate::approval::{self, Mode, Verdict};
+use crate::conversation::{
+    CallDecided, CallFinished, CallId, CallProposed, CallResult, CallStatus, DecidedBy, Decision,
+    Entry, EntryId, Progress, ProposedCall, Receipt, Record, RequestRecord, Scope, TurnNumber,
+};
+use crate::tools::{Job, Outcome, Sample, Tool};
+use crate::wire::{Assembler, Request, Settings};
+
+/// The gate to the model.
+#[derive(Debug)]
+pub struct Outgoing {
+    assembler: Assembler,
+    settings: Settings,
+    last_turn: TurnNumber,
+}
+
+impl Outgoing {
+    /// A gate for a new session.
+    pub fn new(settings: Settings) -> Self {
+        Self { assembler: Assembler::default(), settings, last_turn: TurnNumber(0) }
+    }
+
+    /// Assembles the next turn's request and journals it.
+    pub async fn pass(
+        &mut self,
+        history: &[Arc<Entry>],
+        recorder: &mut Recorder,
+    ) -> (TurnNumber, Request) {
+        self.last_turn.0 += 1;
+        let turn = self.last_turn;
+        let request = self.assembler.assemble(history, &self.settings);
+        for (number, part) in &request.new_parts {
+            recorder.record(Record::Part { number: *number, part: (**part).clone() }).await;
+        }
+        let record = RequestRecord {
+            turn,
+            keep: u32::try_from(request.keep).unwrap_or(u32::MAX),
+            parts: request.numbers[request.keep..].to_vec(),
+            bytes: request.bytes,
+            sha256: request.sha256.clone(),
+        };
+        recorder.record(Record::Request(record)).await;
+        for what in &request.repairs {
+            recorder.record(Record::Repair { turn, what: what.clone() }).await;
+        }
+        (turn, request)
+    }
+}
+
+/// How often the same command may be denied in a row before proposing it once more ends the loop.
+const DENIALS: u32 = 2;
+
+/// The gate to the tools.
+pub struct Acting {
+    tools: Vec<Box<dyn Tool>>,
+    mode: Mode,
+    /// Whether there is a person to ask.
+    attended: bool,
+    /// Exact commands that the user allowed for the rest of the session.
+    allowed: HashSet<String>,
+    decisions: mpsc::Receiver<(CallId, Decision)>,
+    /// The command that was denied last, and how often in a row.
+    denied: Option<(String, u32)>,
+}
+
+impl std::fmt::Debug for Acting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Acting").field("mode", &self.mode).finish_non_exhaustive()
+    }
+}
+
+/// A call that could be run, if it is allowed.
+struct Candidate<'a> {
+    tool: &'a dyn Tool,
+    command: String,
+}
+
+impl Acting {
+    /// A gate before these tools. Decisions arrive on the channel.
+    pub fn new(
+        tools: Vec<Box<dyn Tool>>,
+        mode: Mode,
+        attended: bool,
+        decisions: mpsc::Receiver<(CallId, Decision)>,
+    ) -> Self {
+        Self { tools, mode, attended, allowed: HashSet::new(), decisions, denied: None }
+    }
+
+    /// A new prompt: what was denied before it no longer counts.
+    pub fn begin_prompt(&mut self) {
+        self.denied = None;
+    }
+
+    /// Whether the model proposed a command once more that had been denied twice in a row.
+    pub fn denied_too_often(&self) -> bool {
+        self.denied.as_ref().is_some_and(|(_, times)| *times > DENIALS)
+    }
+
+    /// Announces all calls of a reply, before the first is decided.
+    pub async fn propose(
+        &self,
+        turn: TurnNumber,
+        entry: EntryId,
+        calls: &[ProposedCall],
+        recorder: &mut Recorder,
+    ) {
+        for proposed in calls {
+            recorder
+                .record(Record::CallProposed(CallProposed {
+                    call: proposed.call.id.clone(),
+                    entry,
+                    turn,
+                    name: proposed.call.name.clone(),
+                    command: self.candidate(proposed).ok().map(|candidate| candidate.command),
+                    state: proposed.state.clone(),
+                }))
+                .await;
+        }
+    }
+
+    /// Judges, asks, runs: whatever happens to the call, this is its one result.
+    pub async fn answer(
+        &mut self,
+        proposed: &ProposedCall,
+        recorder: &mut Recorder,
+        stop: &CancellationToken,
+    ) -> CallResult {
+        let call = &proposed.call.id;
+        let answer = match self.candidate(proposed) {
+            Err(why) => Answer::not_run(format!("Error: not run. {why}"), why),
+            Ok(_) if stop.is_cancelled() => Answer::not_started(),
+            Ok(candidate) => {
+                let command = candidate.command;
+                match self.decide(call, &command, recorder, stop).await {
+                    Ok(executed) => self.run(proposed, &command, executed, recorder, stop).await,
+                    Err(refused) => refused,
+                }
+            }
+        };
+        let Answer { text, status, mut receipt, duration_ms } = answer;
+        receipt.sent = text.len() as u64;
+        let is_error = !matches!(status, CallStatus::Exited(_));
+        let finished = CallFinished { call: call.clone(), status, duration_ms, receipt };
+        recorder.record(Record::CallFinished(finished)).await;
+        CallResult { call: call.clone(), text, is_error }
+    }
+
+    /// The tool and command of a call, or why there is none, in words that the model reads.
+    fn candidate(&self, proposed: &ProposedCall) -> Result<Candidate<'_>, String> {
+        if let Some(why) = unusable(proposed) {
+            return Err(why.to_owned());
+        }
+        let name = &proposed.call.name;
+        let tool = self.tools.iter().find(|tool| tool.definition().name == name);
+        let Some(tool) = tool else {
+            let known: Vec<_> = self.tools.iter().map(|tool| tool.definition().name).collect();
+            return Err(format!("There is no tool \"{name}\". Tools: {}.", known.join(", ")));
+        };
+        let command = tool.command(&proposed.call.arguments)?;
+        Ok(Candidate { tool: tool.as_ref(), command })
+    }
+
+    /// What is to be executed, or the answer that says why nothing is.
+    async fn decide(
+        &mut self,
+        call: &CallId,
+        command: &str,
+        recorder: &mut Recorder,
+        stop: &CancellationToken,
+    ) -> Result<String, Answer> {
+        let mut decided = CallDecided {
+            call: call.clone(),
+            proposed: command.to_owned(),
+            executed: None,
+            reason: None,
+            by: DecidedBy::Harness,
+        };
+        let outcome = match self.judge(command) {
+            Verdict::Allow(by) => {
+                decided.by = by;
+                Ok(command.to_owned())
+            }
+            Verdict::Deny(why) => Err(Answer::denied(why)),
+            Verdict::Ask => match self.ask(call, recorder, stop).await {
+                None => Err(Answer::not_started()),
+                Some(Decision::Allow { command: executed, scope }) => {
+                    decided.by = DecidedBy::User;
+                    self.allow(executed, scope)
+                }
+                Some(Decision::Deny { reason }) => {
+                    decided.by = DecidedBy::User;
+                    decided.reason.clone_from(&reason);
+                    let mut text = "Denied by the user; not executed.".to_owned();
+                    if let Some(reason) = reason {
+                        text.push_str(" Reason: ");
+                        text.push_str(&reason);
+                    }
+                    Err(Answer::denied(text))
+                }
+            },
+        };
+        match &outcome {
+            Ok(executed) => {
+                decided.executed = Some(executed.clone());
+                self.denied = None;
+            }
+            Err(answer) => {
+                if answer.status == CallStatus::Denied {
+                    self.count_denial(command);
+                }
+                if decided.by == DecidedBy::Harness {
+                    decided.reason = Some(answer.text.clone());
+                }
+            }
+        }
+        recorder.record(Record::CallDecided(decided)).await;
+        outcome
+    }
+
+    fn judge(&self, command: &str) -> Verdict {
+        match &self.denied {
+            Some((denied, times)) if denied == command && *times >= DENIALS => {
+                Verdict::Deny(format!(
+                    "Denied: this command was denied {times} times in a row already; not executed."
+                ))
+            }
+            _ => approval::judge(command, self.mode, &self.allowed, self.attended),
+        }
+    }
+
+    /// An allowed text may differ from the proposed one, so what no one may run is refused here too.
+    fn allow(&mut self, executed: String, scope: Scope) -> Result<String, Answer> {
+        let analysis = approval::analyse(&executed);
+        if let Verdict::Deny(why) = approval::judge(&executed, Mode::Ask, &self.allowed, true) {
+            return Err(Answer::denied(why));
+        }
+        if scope == Scope::Session && analysis.dangers.is_empty() {
+            self.allowed.insert(executed.clone());
+        }
+        Ok(executed)
+    }
+
+    fn count_denial(&mut self, command: &str) {
+        match &mut self.denied {
+            Some((denied, times)) if denied == command => *times += 1,
+            _ => self.denied = Some((command.to_owned(), 1)),
+        }
+    }
+
+    /// Waits for this call's decision; `None` if the prompt was stopped first.
+    async fn ask(
+        &mut self,
+        call: &CallId,
+        recorder: &mut Recorder,
+        stop: &CancellationToken,
+    ) -> Option<Decision> {
+        recorder.progress(Progress::Ask { call: call.clone() }).await;
+        loop {
+            let (decided, decision) = tokio::select! {
+                biased;
+                () = stop.cancelled() => return None,
+                decision = self.decisions.recv() => decision?,
+            };
+            if decided == *call {
+                return Some(decision);
+            }
+        }
+    }
+
+    async fn run(
+        &self,
+        proposed: &ProposedCall,
+        command: &str,
+        executed: String,
+        recorder: &mut Recorder,
+        stop: &CancellationToken,
+    ) -> Answer {
+        let candidate = match self.candidate(proposed) {
+            Ok(candidate) => candidate,
+            Err(why) => return Answer::not_run(format!("Error: not run. {why}"), why),
+        };
+        let call = &proposed.call.id;
+        recorder.record(Record::CallStarted { call: call.clone() }).await;
+        let (samples, mut newest) = watch::channel(Sample::default());
+        let edited = (executed != command).then(|| {
+            format!("The user edited the command. Proposed: {command}\nExecuted: {executed}\n")
+        });
+        let job = Job {
+            command: executed,
+            output_file: recorder.output_file(call),
+            samples,
+            stop: stop.child_token(),
+        };
+        let mut running = candidate.tool.run(job);
+        let Outcome { status, text, receipt, duration_ms } = loop {
+            tokio::select! {
+                biased;
+                outcome = &mut running => break outcome,
+                Ok(()) = newest.changed() => {
+                    let Sample { tail, produced } = newest.borrow_and_update().clone();
+                    recorder.progress(Progress::Output { call: call.clone(), tail, produced }).await;
+                }
+            }
+        };
+        let text = match edited {
+            Some(edited) => edited + &text,
+            None => text,
+        };
+        Answer { text, status, receipt, duration_ms }
+    }
+}
+
+/// A result in the making.
+struct Answer {
+    text: String,
+    status: CallStatus,
+    receipt: Receipt,
+    duration_ms: u64,
+}
+
+impl Answer {
+    fn of(text: String, status: CallStatus) -> Self {
+        Self { text, status, receipt: Receipt::default(), duration_ms: 0 }
+    }
+
+    fn not_run(text: String, why: String) -> Self {
+        Self::of(text, CallStatus::NotRun(why))
+    }
+
+    fn not_started() -> Self {
+        Self::not_run(
+            "Not started: the user stopped the prompt.".to_owned(),
+            "not started: the prompt was stopped".to_owned(),
+        )
+    }
+
+    fn denied(text: String) -> Self {
+        Self::of(text, CallStatus::Denied)
+    }
+}

@@ -1,0 +1,194 @@
+//! The loop: post the messages, read the reply, run the tools it asks for, append the results, post
+//! again, until it asks for nothing.
+//!
+//! The order never changes. What may be posted and what may run is decided behind the gates; how a
+//! request reaches the model is the [`Model`]'s matter.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::gates::{Acting, Outgoing};
+use super::recorder::Recorder;
+use crate::conversation::{
+    Block, CallId, CallState, Entry, LoopState, Origin, ProposedCall, Record, Reply, Role,
+    TransitionReason, TurnNumber,
+};
+use crate::wire::Request;
+
+/// Whoever answers requests.
+pub trait Model {
+    /// Posts a request and reads the reply, reporting progress. Failures and stops are part of the
+    /// reply.
+    fn ask(
+        &mut self,
+        turn: TurnNumber,
+        request: &Request,
+        recorder: &mut Recorder,
+        stop: &CancellationToken,
+    ) -> impl Future<Output = Reply> + Send;
+}
+
+/// The loop and all that it owns.
+#[derive(Debug)]
+pub struct Loop<M> {
+    /// What it knows between two turns.
+    pub state: LoopState,
+    /// Prompts that the model has not been told yet.
+    pub inbox: Vec<String>,
+    /// The gate to the model.
+    pub outgoing: Outgoing,
+    /// The gate to the tools.
+    pub acting: Acting,
+    /// Who answers.
+    pub model: M,
+    /// The one log.
+    pub recorder: Recorder,
+    /// How many turns a prompt may take.
+    pub turn_limit: u32,
+}
+
+impl<M: Model> Loop<M> {
+    /// Answers what is in the inbox, or goes on with the history as it is, until the model asks for
+    /// nothing or something ends it. Every way out leaves a history that a strict server accepts.
+    pub async fn run(&mut self, stop: &CancellationToken) {
+        self.state.turn_count = 1;
+        self.acting.begin_prompt();
+        let reason = self.turns(stop).await;
+        self.state.transition_reason = Some(reason.clone());
+        self.recorder.record(Record::Ended(reason)).await;
+        self.recorder.sync().await;
+    }
+
+    async fn turns(&mut self, stop: &CancellationToken) -> TransitionReason {
+        loop {
+            for prompt in std::mem::take(&mut self.inbox) {
+                self.remember(Role::User, Origin::User, vec![Block::Text(prompt)]).await;
+            }
+            let (turn, request) =
+                self.outgoing.pass(self.state.messages.entries(), &mut self.recorder).await;
+            let reply = self.model.ask(turn, &request, &mut self.recorder, stop).await;
+            let calls = self.remember_reply(turn, &reply).await;
+            if calls.is_empty() {
+                return ended(reply);
+            }
+            self.run_each(calls, stop).await;
+            if reply.stopped || stop.is_cancelled() {
+                return TransitionReason::Stopped;
+            }
+            if let Some(failure) = reply.failure {
+                return TransitionReason::Failed(failure);
+            }
+            if self.acting.denied_too_often() {
+                return TransitionReason::RepeatedDenial;
+            }
+            if self.state.turn_count >= self.turn_limit {
+                return TransitionReason::TurnLimit(self.turn_limit);
+            }
+            self.state.turn_count += 1;
+            self.state.transition_reason = Some(TransitionReason::ToolResult);
+        }
+    }
+
+    /// Answers each call with exactly one result, in order.
+    async fn run_each(&mut self, calls: Vec<ProposedCall>, stop: &CancellationToken) {
+        for call in calls {
+            let result = self.acting.answer(&call, &mut self.recorder, stop).await;
+            self.remember(Role::Tool, Origin::Tool, vec![Block::Result(result)]).await;
+        }
+    }
+
+    /// Appends the reply, also when it was cut off; nothing if nothing came. Returns its calls.
+    async fn remember_reply(&mut self, turn: TurnNumber, reply: &Reply) -> Vec<ProposedCall> {
+        for what in &reply.repairs {
+            self.recorder.record(Record::Repair { turn, what: what.clone() }).await;
+        }
+        let calls = self.unique_ids(turn, &reply.calls).await;
+        let blocks = Reply { calls: calls.clone(), ..reply.clone() }.blocks();
+        if blocks.is_empty() {
+            return calls;
+        }
+        let told = blocks.iter().any(|block| matches!(block, Block::Text(_)));
+        let entry = self.remember(Role::Assistant, Origin::Model, blocks).await;
+        self.acting.propose(turn, entry.id, &calls, &mut self.recorder).await;
+        if told
+            && calls.is_empty()
+            && let Some(note) = interruption(reply)
+        {
+            self.remember(Role::User, Origin::Harness, vec![Block::Text(note.to_owned())]).await;
+        }
+        calls
+    }
+
+    /// Servers send empty ids and use ids twice; results are bound to calls by id, so each call of
+    /// the session gets its own.
+    async fn unique_ids(&mut self, turn: TurnNumber, calls: &[ProposedCall]) -> Vec<ProposedCall> {
+        let mut unique: Vec<ProposedCall> = Vec::with_capacity(calls.len());
+        for proposed in calls {
+            let mut proposed = proposed.clone();
+            let taken = |id: &CallId, unique: &[ProposedCall]| {
+                self.state.messages.has_call(id) || unique.iter().any(|known| known.call.id == *id)
+            };
+            if proposed.call.id.0.is_empty() || taken(&proposed.call.id, &unique) {
+                let sent = proposed.call.id.clone();
+                let mut number = unique.len() + 1;
+                while proposed.call.id == sent || taken(&proposed.call.id, &unique) {
+                    proposed.call.id = CallId(format!("call_{turn}_{number}"));
+                    number += 1;
+                }
+                let what = format!("call id \"{sent}\" is replaced by \"{}\"", proposed.call.id);
+                self.recorder.record(Record::Repair { turn, what }).await;
+            }
+            unique.push(proposed);
+        }
+        unique
+    }
+
+    async fn remember(&mut self, role: Role, origin: Origin, blocks: Vec<Block>) -> Arc<Entry> {
+        let entry = self.state.messages.append(role, origin, blocks);
+        self.recorder.record(Record::Entry(entry.clone())).await;
+        entry
+    }
+
+    /// Starts anew: the model will know nothing but the system prompt.
+    pub async fn clear(&mut self, system_prompt: &str) {
+        self.state.messages.clear();
+        self.recorder.record(Record::Head(None)).await;
+        let text = vec![Block::Text(system_prompt.to_owned())];
+        self.remember(Role::System, Origin::System, text).await;
+    }
+}
+
+/// Why the loop ends with a reply that asks for nothing.
+fn ended(reply: Reply) -> TransitionReason {
+    if reply.stopped {
+        TransitionReason::Stopped
+    } else if let Some(failure) = reply.failure {
+        TransitionReason::Failed(failure)
+    } else if reply.text.trim().is_empty() && reply.refusal.trim().is_empty() {
+        TransitionReason::EmptyReply
+    } else {
+        TransitionReason::Answered
+    }
+}
+
+/// What the model is told about a reply of its own that it could not finish. Calls need no note:
+/// their results say it.
+fn interruption(reply: &Reply) -> Option<&'static str> {
+    if reply.stopped {
+        Some("[The reply above was interrupted by the user; it is incomplete.]")
+    } else if reply.failure.is_some() {
+        Some("[The connection failed during the reply above; it is incomplete.]")
+    } else {
+        None
+    }
+}
+
+/// Whether a call may be run at all.
+pub(super) fn unusable(call: &ProposedCall) -> Option<&str> {
+    match &call.state {
+        CallState::Complete => None,
+        CallState::Unusable(why) => Some(why),
+    }
+}

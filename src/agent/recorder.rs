@@ -1,0 +1,133 @@
+//! The one log: each record goes to the journal first, then to the subscriber.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tokio::sync::mpsc;
+
+use crate::conversation::{CallId, Event, Progress, Record, Stamped, TurnNumber};
+use crate::session::Journal;
+use crate::wire::ResponseHead;
+
+/// Writes records and hands events on.
+#[derive(Debug)]
+pub struct Recorder {
+    store: Store,
+    subscriber: mpsc::Sender<Event>,
+    failing: bool,
+    outputs: u32,
+}
+
+#[derive(Debug)]
+enum Store {
+    /// Nothing is kept.
+    Off,
+    /// The session is made with its first record, so that looking around leaves nothing behind.
+    Planned {
+        sessions: PathBuf,
+        directory: PathBuf,
+    },
+    Open(Journal),
+}
+
+impl Recorder {
+    /// `sessions` is where the session's directory will be made; `None` keeps nothing.
+    pub fn new(
+        sessions: Option<PathBuf>,
+        directory: &Path,
+        subscriber: mpsc::Sender<Event>,
+    ) -> Self {
+        let store = match sessions {
+            Some(sessions) => Store::Planned { sessions, directory: directory.to_owned() },
+            None => Store::Off,
+        };
+        Self { store, subscriber, failing: false, outputs: 0 }
+    }
+
+    /// Journals a record, then announces it.
+    pub async fn record(&mut self, record: Record) {
+        let stamped = Arc::new(Stamped { at: now_ms(), record });
+        let saved = self.save(&stamped);
+        self.report(saved).await;
+        self.announce(Event::Record(stamped)).await;
+    }
+
+    /// Announces something that is not journaled.
+    pub async fn progress(&mut self, progress: Progress) {
+        self.announce(Event::Progress(progress)).await;
+    }
+
+    /// Begins the file of one attempt's response.
+    pub async fn begin_exchange(&mut self, turn: TurnNumber, attempt: u32, head: &ResponseHead) {
+        if let Store::Open(journal) = &mut self.store {
+            let begun = journal.begin_exchange(turn, attempt, head);
+            self.report(begun).await;
+        }
+    }
+
+    /// Keeps bytes of the response as they arrived.
+    pub async fn exchange_bytes(&mut self, bytes: &[u8]) {
+        if let Store::Open(journal) = &mut self.store {
+            let kept = journal.exchange_bytes(bytes);
+            if kept.is_err() {
+                self.report(kept).await;
+            }
+        }
+    }
+
+    /// A file for the complete output of a call, below the session's directory.
+    pub fn output_file(&mut self, call: &CallId) -> Option<PathBuf> {
+        let Store::Open(journal) = &self.store else { return None };
+        self.outputs += 1;
+        let name: String = call.0.chars().filter(char::is_ascii_alphanumeric).take(40).collect();
+        Some(journal.path().join(format!("outputs/{:04}-{name}.txt", self.outputs)))
+    }
+
+    /// Makes all records survive a power loss.
+    pub async fn sync(&mut self) {
+        if let Store::Open(journal) = &mut self.store {
+            let synced = journal.sync();
+            if synced.is_err() {
+                self.report(synced).await;
+            }
+        }
+    }
+
+    fn save(&mut self, stamped: &Stamped) -> io::Result<()> {
+        if let Store::Planned { sessions, directory } = &self.store {
+            self.store = Store::Open(Journal::create(sessions, directory, stamped.at)?);
+        }
+        match &mut self.store {
+            Store::Open(journal) => journal.append(stamped),
+            Store::Off | Store::Planned { .. } => Ok(()),
+        }
+    }
+
+    /// Says once that saving fails, and once that it works again.
+    async fn report(&mut self, saved: io::Result<()>) {
+        let notice = match saved {
+            Err(error) if !self.failing => {
+                format!(
+                    "Cannot save this session: {error}. It goes on in memory; what is not saved is tried again with each step."
+                )
+            }
+            Ok(()) if self.failing => "The session is saved again.".to_owned(),
+            _ => return,
+        };
+        self.failing = !self.failing;
+        self.announce(Event::Progress(Progress::Notice(notice))).await;
+    }
+
+    async fn announce(&mut self, event: Event) {
+        // A subscriber that has left needs no events; the journal has them.
+        let _ = self.subscriber.send(event).await;
+    }
+}
+
+fn now_ms() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,253 @@
+//! The append-only file that a session is: writing it record by record, and reading it back.
+//!
+//! One `write(2)` a record, so that a killed program leaves whole lines; `fsync` only when the
+//! loop ends. Order is kept against `kill -9`, not against power loss.
+
+use std::fmt::Write as _;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+use time::macros::format_description;
+
+use crate::conversation::{Session, Stamped, TurnNumber};
+use crate::wire::ResponseHead;
+
+/// Version of the journal's format, in its first line.
+pub const VERSION: u32 = 1;
+
+/// The first line of a journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// Format version.
+    pub limpid_journal: u32,
+    /// Name of the session, which is also its directory's.
+    pub session: String,
+    /// Directory in which the session works.
+    pub directory: PathBuf,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub created: u64,
+}
+
+/// Writes one session.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    exchange: Option<File>,
+    /// Bytes that could not be written yet, in order.
+    unsaved: Vec<u8>,
+}
+
+impl Journal {
+    /// Makes a new session below `sessions` for work in `directory`.
+    ///
+    /// # Errors
+    /// What the file system says; nothing is left half made but an empty directory.
+    pub fn create(sessions: &Path, directory: &Path, now_ms: u64) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(sessions)?;
+        let (session, path) = make_directory(sessions, now_ms)?;
+        for sub in ["exchanges", "outputs"] {
+            DirBuilder::new().mode(0o700).create(path.join(sub))?;
+        }
+        let file = private().append(true).create_new(true).open(path.join("journal.jsonl"))?;
+        let mut journal = Self { path, file, exchange: None, unsaved: Vec::new() };
+        journal.write_line(&Header {
+            limpid_journal: VERSION,
+            session,
+            directory: directory.to_owned(),
+            created: now_ms,
+        })?;
+        Ok(journal)
+    }
+
+    /// The session's directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends one record.
+    ///
+    /// # Errors
+    /// What the file system says. The record is kept in memory and written, in order, before the
+    /// next one.
+    pub fn append(&mut self, stamped: &Stamped) -> io::Result<()> {
+        self.write_line(stamped)
+    }
+
+    fn write_line<T: Serialize>(&mut self, value: &T) -> io::Result<()> {
+        serde_json::to_writer(&mut self.unsaved, value)?;
+        self.unsaved.push(b'\n');
+        while !self.unsaved.is_empty() {
+            match self.file.write(&self.unsaved) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => drop(self.unsaved.drain(..written)),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins the file of one attempt with the response's status and headers.
+    ///
+    /// # Errors
+    /// What the file system says; the bytes that follow are then not kept.
+    pub fn begin_exchange(
+        &mut self,
+        turn: TurnNumber,
+        attempt: u32,
+        head: &ResponseHead,
+    ) -> io::Result<()> {
+        self.exchange = None;
+        let path = self.path.join(format!("exchanges/{:04}-{attempt}.http", turn.0));
+        let mut text = format!("HTTP/1.1 {}\r\n", head.status);
+        for (name, value) in &head.headers {
+            let _ = write!(text, "{name}: {value}\r\n");
+        }
+        text.push_str("\r\n");
+        let mut file = private().append(true).create_new(true).open(path)?;
+        file.write_all(text.as_bytes())?;
+        self.exchange = Some(file);
+        Ok(())
+    }
+
+    /// Appends bytes of the response's body as they arrived.
+    ///
+    /// # Errors
+    /// What the file system says; later bytes of this response are then not kept.
+    pub fn exchange_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let Some(file) = &mut self.exchange else { return Ok(()) };
+        let written = file.write_all(bytes);
+        if written.is_err() {
+            self.exchange = None;
+        }
+        written
+    }
+
+    /// Makes what was written so far survive a power loss.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn sync(&mut self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+}
+
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+    options
+}
+
+/// Session directories are named by the time in UTC and the process id; a name that is taken gets
+/// a further number.
+fn make_directory(sessions: &Path, now_ms: u64) -> io::Result<(String, PathBuf)> {
+    let time = OffsetDateTime::from_unix_timestamp(i64::try_from(now_ms / 1000).unwrap_or(0))
+        .map_err(io::Error::other)?
+        .format(format_description!("[year]-[month]-[day]-[hour][minute][second]"))
+        .map_err(io::Error::other)?;
+    let stem = format!("{time}-{:x}", std::process::id());
+    let names = std::iter::once(stem.clone()).chain((2..100).map(|n| format!("{stem}-{n}")));
+    for name in names {
+        let path = sessions.join(&name);
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|()| (name, path)),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// A journal read back.
+#[derive(Debug)]
+pub struct Loaded {
+    /// Its first line.
+    pub header: Header,
+    /// What its records add up to.
+    pub session: Session,
+    /// Lines that could not be read, each with its number and why.
+    pub notices: Vec<String>,
+}
+
+/// Why a journal cannot be read at all.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The file cannot be opened or read.
+    #[error("cannot read {path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's word.
+        source: io::Error,
+    },
+    /// The first line is not a header.
+    #[error("{path} is not a session journal: its first line is no header ({why})")]
+    NoHeader {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Written by a newer limpid.
+    #[error(
+        "{path} has journal version {version}; this limpid reads up to {VERSION}. A newer limpid can open it"
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+}
+
+/// Reads the journal in a session's directory. Damaged lines are skipped and named.
+///
+/// # Errors
+/// [`JournalError`] if there is nothing to read.
+pub fn load(session: &Path) -> Result<Loaded, JournalError> {
+    let path = session.join("journal.jsonl");
+    let io = |source| JournalError::Io { path: path.clone(), source };
+    let mut reader = BufReader::with_capacity(1 << 16, File::open(&path).map_err(io)?);
+    let header = header(&mut reader, &path)?;
+    let mut loaded = Loaded { header, session: Session::default(), notices: Vec::new() };
+    let mut line = Vec::new();
+    for number in 2.. {
+        line.clear();
+        if reader.read_until(b'\n', &mut line).map_err(io)? == 0 {
+            break;
+        }
+        match serde_json::from_slice::<Stamped>(&line) {
+            Ok(stamped) => loaded.session.apply(&stamped),
+            Err(error) if line.ends_with(b"\n") => {
+                loaded
+                    .notices
+                    .push(format!("line {number} of {} skipped: {error}", path.display()));
+            }
+            Err(_) => loaded.notices.push(format!(
+                "line {number} of {} skipped: it was cut off when limpid ended",
+                path.display()
+            )),
+        }
+    }
+    Ok(loaded)
+}
+
+pub(super) fn header(reader: &mut impl BufRead, path: &Path) -> Result<Header, JournalError> {
+    let mut line = Vec::new();
+    reader
+        .read_until(b'\n', &mut line)
+        .map_err(|source| JournalError::Io { path: path.to_owned(), source })?;
+    let header: Header = serde_json::from_slice(&line).map_err(|error| JournalError::NoHeader {
+        path: path.to_owned(),
+        why: error.to_string(),
+    })?;
+    if header.limpid_journal > VERSION {
+        let version = header.limpid_journal;
+        return Err(JournalError::Newer { path: path.to_owned(), version });
+    }
+    Ok(header)
+}
