@@ -54,13 +54,17 @@ pub enum UsageError {
     #[error("--url needs --model ID as well: the model's id at that server")]
     NoModel,
     /// A model that the offline server does not have.
-    #[error("the offline model is called offline or offline-lenient, not \"{0}\". For a model on a server give --url as well")]
+    #[error(
+        "the offline model is called offline or offline-lenient, not \"{0}\". For a model on a server give --url as well"
+    )]
     NotOffline(String),
     /// The named variable is unset.
     #[error("the variable {0} (--key-env) is not set; nothing was sent. Set it: export {0}=…")]
     NoKey(String),
     /// The named variable holds nothing usable.
-    #[error("the variable {0} (--key-env) is {1}; nothing was sent. Set it to the key alone: export {0}=…")]
+    #[error(
+        "the variable {0} (--key-env) is {1}; nothing was sent. Set it to the key alone: export {0}=…"
+    )]
     BadKey(String, &'static str),
     /// A URL that cannot be posted to.
     #[error("--url: {0}")]
@@ -135,10 +139,7 @@ impl Start {
     ///
     /// # Errors
     /// If the offline model cannot listen on a loopback port.
-    pub async fn spawn(
-        self,
-        attended: bool,
-    ) -> std::io::Result<(Handle, Option<offline::Server>)> {
+    pub async fn spawn(self, attended: bool) -> std::io::Result<(Handle, Option<offline::Server>)> {
         let mut profile = self.profile;
         let (url, key, server) = match self.target {
             Target::Server { url, key } => (url, key, None),

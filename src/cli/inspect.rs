@@ -21,13 +21,24 @@ pub(super) fn run(
     let path: PathBuf = match name {
         Some(name) => match find(&sessions, name)? {
             Some(path) => path,
-            None => return usage(&format!("no session (or more than one) begins with \"{name}\" in {}", sessions.display())),
+            None => {
+                return usage(&format!(
+                    "no session (or more than one) begins with \"{name}\" in {}",
+                    sessions.display()
+                ));
+            }
         },
         None => {
             let directory = std::env::current_dir()?;
             match latest_of(&sessions, &directory)? {
                 Some(path) => path,
-                None => return usage(&format!("no session has worked in {} yet. Name one of {}, or start one: limpid", directory.display(), sessions.display())),
+                None => {
+                    return usage(&format!(
+                        "no session has worked in {} yet. Name one of {}, or start one: limpid",
+                        directory.display(),
+                        sessions.display()
+                    ));
+                }
             }
         }
     };
@@ -44,7 +55,9 @@ pub(super) fn run(
     if turns.is_empty() {
         let count = session.turns.len();
         return usage(&match turn {
-            Some(number) => format!("there is no turn {number}; session {} has {count}", loaded.header.session),
+            Some(number) => {
+                format!("there is no turn {number}; session {} has {count}", loaded.header.session)
+            }
             None => format!("session {} has no turns yet", loaded.header.session),
         });
     }
