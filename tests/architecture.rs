@@ -13,10 +13,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("tools", &["conversation", "text"]),
     ("session", &["conversation", "wire"]),
     ("tui", &["conversation", "wire", "approval", "text"]),
-    (
-        "agent",
-        &["text", "conversation", "wire", "approval", "net", "tools", "session", "config"],
-    ),
+    ("agent", &["text", "conversation", "wire", "approval", "net", "tools", "session", "config"]),
 ];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
@@ -34,8 +31,11 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 
 /// Names of the modules that follow `crate::` in a source text, comments left out.
 fn known(source: &str) -> Vec<String> {
-    let code: String =
-        source.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+    let code: String = source
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect::<Vec<_>>()
+        .join("\n");
     let mut names = Vec::new();
     for (at, _) in code.match_indices("crate::") {
         if code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$') {
@@ -81,7 +81,10 @@ fn modules_know_only_what_the_design_allows() {
         for file in sources(&src.join(module)) {
             for name in known(&std::fs::read_to_string(&file).unwrap()) {
                 if name != *module && !allowed.contains(&name.as_str()) {
-                    broken.push(format!("{} knows {name}", file.strip_prefix(&src).unwrap().display()));
+                    broken.push(format!(
+                        "{} knows {name}",
+                        file.strip_prefix(&src).unwrap().display()
+                    ));
                 }
             }
         }

@@ -17,7 +17,6 @@ use tokio::sync::mpsc::error::TrySendError;
 
 use crate::agent::Handle;
 use crate::cli::{Start, runtime, usage};
-use crate::conversation::Event;
 use crate::offline;
 use crate::tui::{self, Effect, Input, Model, RenderCache, Setup};
 use terminal::Screen;

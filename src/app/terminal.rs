@@ -21,12 +21,12 @@ use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 
 /// What frames are drawn to: one `write(2)` a frame.
-pub type Screen = Terminal<CrosstermBackend<BufWriter<File>>>;
+pub(super) type Screen = Terminal<CrosstermBackend<BufWriter<File>>>;
 
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// Why the screen cannot be opened here, if it cannot.
-pub fn unfit() -> Option<String> {
+pub(super) fn unfit() -> Option<String> {
     let hint = "For use without a screen: limpid exec \"PROMPT\"";
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Some(format!("the screen needs a terminal on stdin and stdout. {hint}"));
@@ -41,7 +41,7 @@ pub fn unfit() -> Option<String> {
 ///
 /// # Errors
 /// What the terminal says; it is then as it was.
-pub fn take() -> io::Result<Screen> {
+pub(super) fn take() -> io::Result<Screen> {
     install_panic_hook();
     TAKEN.store(true, Ordering::SeqCst);
     let taken = enter();
@@ -65,7 +65,7 @@ fn enter() -> io::Result<Screen> {
 
 /// Gives the terminal back as it was. Does nothing the second time. Failures cannot be helped: the
 /// terminal is gone then.
-pub fn restore() {
+pub(super) fn restore() {
     if !TAKEN.swap(false, Ordering::SeqCst) {
         return;
     }

@@ -50,10 +50,11 @@ pub(super) fn run(
 }
 
 async fn converse(mut handle: Handle, prompt: String, json: bool) -> io::Result<u8> {
-    let mut interrupts = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()]
-        .into_iter()
-        .map(signal)
-        .collect::<io::Result<Vec<_>>>()?;
+    let mut interrupts = [
+        signal(SignalKind::interrupt())?,
+        signal(SignalKind::terminate())?,
+        signal(SignalKind::hangup())?,
+    ];
     let gone = |_| io::Error::other("the loop ended by itself");
     handle.commands.send(Command::Prompt(prompt)).await.map_err(gone)?;
     let mut report = Report { json, session: Session::default() };
@@ -69,12 +70,11 @@ async fn converse(mut handle: Handle, prompt: String, json: bool) -> io::Result<
             }
             event = handle.events.recv() => {
                 let Some(event) = event else { return Err(io::Error::other("the loop ended by itself")) };
-                let printed = report.event(&event);
-                if printed.is_err() {
+                if let Err(error) = report.event(&event) {
                     // Nobody reads any more: stop what runs, so that nothing is left behind.
                     drop(handle.commands);
                     while handle.events.recv().await.is_some() {}
-                    printed?;
+                    return Err(error);
                 }
                 if let Some(reason) = &report.session.ended {
                     break reason.clone();
@@ -88,14 +88,12 @@ async fn converse(mut handle: Handle, prompt: String, json: bool) -> io::Result<
     Ok(code(&reason))
 }
 
-async fn any(signals: &mut [Signal]) {
-    std::future::poll_fn(|cx| {
-        match signals.iter_mut().any(|signal| signal.poll_recv(cx).is_ready()) {
-            true => std::task::Poll::Ready(()),
-            false => std::task::Poll::Pending,
-        }
-    })
-    .await;
+async fn any([interrupt, terminate, hang_up]: &mut [Signal; 3]) {
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+        _ = hang_up.recv() => {}
+    }
 }
 
 /// The exit code that `--help` documents.
