@@ -304,7 +304,7 @@ async fn a_cut_stream_is_lost_and_keeps_what_came() {
                 write!(stream, "{OK}transfer-encoding: chunked\r\n\r\n{size:x}\r\n{CHUNK}\r\n")
                     .unwrap();
             },
-            "was lost in mid-answer",
+            "was lost in mid-answer (closed by the server)",
         ),
         (
             "closed before its length",

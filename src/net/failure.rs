@@ -152,9 +152,13 @@ fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn 
 
 /// The words of the first cause: those around it only say that something went wrong.
 pub(super) fn innermost(error: &(dyn Error + 'static)) -> String {
-    let innermost = chain(error).last().unwrap_or(error);
-    match innermost.downcast_ref::<io::Error>().map(io::Error::kind) {
-        Some(io::ErrorKind::ConnectionReset) => "connection reset by the server".to_owned(),
-        _ => innermost.to_string(),
+    let kinds = chain(error).filter_map(|error| error.downcast_ref::<io::Error>());
+    for kind in kinds.map(io::Error::kind) {
+        match kind {
+            io::ErrorKind::ConnectionReset => return "connection reset by the server".to_owned(),
+            io::ErrorKind::UnexpectedEof => return "closed by the server".to_owned(),
+            _ => {}
+        }
     }
+    chain(error).last().unwrap_or(error).to_string()
 }
