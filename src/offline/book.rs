@@ -210,7 +210,7 @@ impl Book {
         ];
         match outcome.end {
             End::Exit(code) => facts.push(("exit", code.to_string())),
-            End::CutOff(note) => facts.push(("note", note.to_owned())),
+            End::CutOff(note) | End::NotRun(note) => facts.push(("note", note.to_owned())),
             End::Denied(Some(reason)) => facts.push(("reason", reason.to_owned())),
             End::Denied(None) | End::Unclear => {}
         }
@@ -283,12 +283,14 @@ mod tests {
 
     #[test]
     fn every_result_has_a_text() {
-        use When::{CutOff, Denied, DeniedFor, Empty, Failed, Missing, Ok, Replaced, Unclear};
+        use When::{
+            CutOff, Denied, DeniedFor, Empty, Failed, Missing, NotRun, Ok, Replaced, Unclear,
+        };
         for book in Book::all().unwrap() {
-            for when in [Ok, Empty, Failed, CutOff, Denied, DeniedFor, Unclear] {
+            for when in [Ok, Empty, Failed, CutOff, Denied, DeniedFor, NotRun, Unclear] {
                 assert!(first_fitting(book.results.iter(), when, "").is_some(), "{when:?}");
             }
-            for when in [Ok, Failed, CutOff, Denied, Unclear, Missing, Replaced] {
+            for when in [Ok, Failed, CutOff, Denied, NotRun, Unclear, Missing, Replaced] {
                 assert!(book.recall.say(when, &Slots::new()).is_some(), "{when:?}");
             }
         }

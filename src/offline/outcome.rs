@@ -22,6 +22,8 @@ pub(super) enum End<'a> {
     CutOff(&'a str),
     /// It was not run; the reason, if one was given.
     Denied(Option<&'a str>),
+    /// It was not started, nobody having denied it; why, in the client's words.
+    NotRun(&'a str),
     /// The result does not say.
     Unclear,
 }
@@ -42,6 +44,8 @@ pub(super) enum When {
     Denied,
     /// Denied with a reason.
     DeniedFor,
+    /// Not started, and not denied either.
+    NotRun,
     /// The result does not say how it ended.
     Unclear,
     /// There is no result.
@@ -58,7 +62,10 @@ impl<'a> Outcome<'a> {
         let (body, last) = rest.rsplit_once('\n').unwrap_or(("", rest));
         let (output, end) = match end_of(last) {
             Some(end) => (body, end),
-            None if rest.starts_with("Denied by") => ("", End::Denied(reason(rest))),
+            None if starts(rest, &["Denied by", "Denied:"]) => ("", End::Denied(reason(rest))),
+            None if starts(rest, &["Error: not run", "Not started", "[not run"]) => {
+                ("", End::NotRun(rest))
+            }
             None => (rest, End::Unclear),
         };
         let output = if output.trim() == "(no output)" { "" } else { output.trim_end() };
@@ -74,6 +81,7 @@ impl<'a> Outcome<'a> {
             End::CutOff(_) => When::CutOff,
             End::Denied(None) => When::Denied,
             End::Denied(Some(_)) => When::DeniedFor,
+            End::NotRun(_) => When::NotRun,
             End::Unclear => When::Unclear,
         }
     }
@@ -92,10 +100,15 @@ fn edited(text: &str) -> (Option<&str>, &str) {
 fn end_of(line: &str) -> Option<End<'_>> {
     let note = line.strip_prefix('[')?.strip_suffix(']')?;
     if let Some(code) = note.strip_prefix("exit code ") {
+        // Some codes are explained: `[exit code 127: command not found]`.
+        let code = code.split_once(':').map_or(code, |(code, _)| code);
         return code.parse().ok().map(End::Exit);
     }
-    let cut = ["timed out", "stopped by", "ended by signal", "killed by signal"];
-    cut.iter().any(|start| note.starts_with(start)).then_some(End::CutOff(note))
+    starts(note, &["timed out", "stopped by", "ended by", "ended:"]).then_some(End::CutOff(note))
+}
+
+fn starts(text: &str, with: &[&str]) -> bool {
+    with.iter().any(|start| text.starts_with(start))
 }
 
 fn reason(denial: &str) -> Option<&str> {
@@ -146,6 +159,11 @@ mod tests {
                 "",
                 End::CutOff("stopped by the user after 2 s"),
             ),
+            ("x\n[exit code 127: command not found]", None, "x", End::Exit(127)),
+            ("[ended by signal 9 (SIGKILL)]", None, "", End::CutOff("ended by signal 9 (SIGKILL)")),
+            ("Denied: denied 3 times; not executed.", None, "", End::Denied(None)),
+            ("Error: not run. x", None, "", End::NotRun("Error: not run. x")),
+            ("[not run: x]", None, "", End::NotRun("[not run: x]")),
             ("[1, 2]", None, "[1, 2]", End::Unclear),
             ("", None, "", End::Unclear),
         ];

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::book::{Book, Saying, Script};
+use super::book::{Book, Saying, Script, Step};
 use super::outcome::{End, Outcome};
 use super::pattern::Slots;
 use super::shell;
@@ -110,7 +110,7 @@ fn plan<'a>(book: &'a Book, prompt: &str) -> Option<Plan<'a>> {
 }
 
 fn planned(script: &Script, slots: &Slots) -> Vec<PlannedStep> {
-    let step = |step: &super::book::Step| {
+    let step = |step: &Step| {
         let times = step.times.as_ref().and_then(|slot| slots.get(slot)?.parse().ok());
         let mut commands = Vec::new();
         for n in 1..=times.unwrap_or(1_u8) {

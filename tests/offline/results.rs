@@ -36,6 +36,7 @@ async fn memory_knows_what_was_not_created() {
         ("Denied by the user; not executed.", "`hello.py` was not created"),
         ("sh: 1: cannot create hello.py\n[exit code 2]", "exit code 2"),
         ("(no output)\n[timed out after 120 s, stopped]", "timed out after 120 s"),
+        ("Not started: the user stopped the prompt.", "the call was not run: Not started"),
         ("Interrupted.", "does not say how it ended"),
         (
             "The user edited the command.\nProposed: x\nExecuted: ls\n(no output)\n[exit code 0]",
@@ -115,6 +116,7 @@ async fn ends_other_than_an_exit_code_are_told() {
     let cases = [
         ("1\n2\n[timed out after 3 s, stopped]", &["timed out after 3 s", "1\n2\n"][..]),
         ("(no output)\n[stopped by the user after 2 s]", &["stopped by the user after 2 s"][..]),
+        ("Error: not run. Cut off.", &["was not run", "Cut off."][..]),
         ("secret.py", &["does not say how the command ended", "secret.py"][..]),
     ];
     for (result, wanted) in cases {
