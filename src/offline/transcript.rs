@@ -16,7 +16,7 @@ pub(super) enum Message<'a> {
     Reply(Reply<'a>),
     /// The result of the call with that id.
     Result { id: &'a str, text: String },
-    /// Anything else, such as the system text.
+    /// Anything else, such as the system text or a note of the client.
     Other,
 }
 
@@ -83,7 +83,10 @@ impl<'a> Transcript<'a> {
 
 fn message(message: &Value) -> Message<'_> {
     match message["role"].as_str() {
-        Some("user") => Message::Prompt(texts(&message["content"]).pop().unwrap_or_default()),
+        Some("user") => match texts(&message["content"]).pop().unwrap_or_default() {
+            note if is_note(&note) => Message::Other,
+            prompt => Message::Prompt(prompt),
+        },
         Some("assistant") => {
             let calls = message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
             Message::Reply(Reply {
@@ -97,6 +100,12 @@ fn message(message: &Value) -> Message<'_> {
         },
         _ => Message::Other,
     }
+}
+
+/// Whether a text in the user's place is a note of the client, such as `[The reply above was
+/// interrupted by the user; it is incomplete.]`: it is not what the user asks for.
+fn is_note(text: &str) -> bool {
+    text.starts_with("[The ") && text.ends_with(']') && !text.contains('\n')
 }
 
 fn call(call: &Value) -> Call<'_> {

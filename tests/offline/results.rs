@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use crate::client::{Chat, FOUR, assert_says, run};
+use serde_json::json;
+
+use crate::client::{Chat, FOUR, assert_says, run, user};
 
 #[tokio::test]
 async fn memory_is_the_messages() {
@@ -123,4 +125,13 @@ async fn ends_other_than_an_exit_code_are_told() {
         let (_, answer) = Chat::new().await.ask(FOUR[1], |_, _| result.to_owned()).await;
         assert_says(&answer, wanted);
     }
+}
+
+#[tokio::test]
+async fn an_interrupted_reply_is_given_anew() {
+    let mut chat = Chat::new().await;
+    chat.prompt(FOUR[1]);
+    chat.messages.push(json!({"role": "assistant", "content": "I'll lo"}));
+    chat.messages.push(user("[The reply above was interrupted by the user; it is incomplete.]"));
+    assert_eq!(chat.turn().await.calls.len(), 1);
 }
