@@ -1,4 +1,21 @@
 //! What the model can ask to be run. A tool is one file here and one line in [`registered`].
+//!
+//! `bash` is the only one. A command's way: `bash` starts it through a `minder` (`process`), its
+//! output goes through `intake` into the `capture` (as `plain` text) and the `output_file`, and
+//! what the model reads of it is made in `result`.
+
+mod bash;
+mod capture;
+mod environment;
+mod intake;
+pub mod minder;
+mod output_file;
+mod plain;
+mod process;
+mod result;
+mod table;
+
+pub use bash::{Bash, Settings, TIME_LIMIT};
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -68,4 +85,9 @@ pub struct Outcome {
     pub receipt: Receipt,
     /// Milliseconds from start to end.
     pub duration_ms: u64,
+}
+
+/// Every tool.
+pub fn registered(settings: Settings) -> Vec<Box<dyn Tool>> {
+    vec![Box::new(Bash::new(settings))]
 }
