@@ -3,45 +3,43 @@
 //! Pure, and knows nothing of the rest of the crate. Everything that limpid did not write itself
 //! (model text, commands, outputs, error bodies, file names) passes [`visible`] before it is drawn.
 
-use std::borrow::Cow;
-use std::ops::Range;
+mod figures;
+mod measure;
+mod sanitize;
+mod scripts;
 
-/// How much of what cannot be seen is made visible.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Show {
-    /// For reading: escapes and controls become marks, emoji sequences stay whole.
-    Prose,
-    /// For deciding: every character that has no ink is spelled out, also joiners and spaces that
-    /// are not U+0020.
-    Exact,
-}
+pub use figures::{bytes, duration};
+pub use measure::{fit, width, wrap};
+pub use sanitize::{Show, hidden, spelled, visible};
+pub use scripts::mixed_script_words;
 
-/// Makes a text safe to draw.
-pub fn visible(text: &str, _show: Show) -> Cow<'_, str> {
-    Cow::Borrowed(text)
-}
-
-/// Columns that a text takes, by grapheme, as ratatui counts them.
-pub fn width(text: &str) -> usize {
-    text.len()
-}
-
-/// Breaks one line (without newlines) into rows of at most `columns`; ranges are byte ranges.
-pub fn wrap(line: &str, _columns: usize) -> Vec<Range<usize>> {
-    vec![0..line.len()]
-}
-
-/// Cuts a line to at most `columns`, with `…` where something was cut.
-pub fn fit(line: &str, _columns: usize) -> Cow<'_, str> {
-    Cow::Borrowed(line)
-}
-
-/// A size in bytes, short: `61 B`, `1.9 kB`, `48.1 kB`, `2.3 MB` (powers of 1,000).
-pub fn bytes(n: u64) -> String {
-    format!("{n} B")
-}
-
-/// A time, short: `0.02 s`, `3.1 s`, `42 s`, `2 min 05 s`.
-pub fn duration(ms: u64) -> String {
-    format!("{ms} ms")
-}
+/// Texts that programs for terminals got wrong before.
+#[cfg(test)]
+pub(crate) const CORPUS: &[&str] = &[
+    "",
+    "plain ASCII, with words of several lengths",
+    "  indented text and trailing spaces     ",
+    "你好，世界。这是一个没有空格的长句子，用来测试换行。",
+    "日本語のテキスト、カタカナ、ﾊﾝｶｸ ﾀﾞﾊﾟ ﾞﾟ",
+    "한국어 문장 각 가 \u{1100}\u{1161}\u{11a8} \u{1161}",
+    "family 👨‍👩‍👧‍👦 and 🏳️‍🌈 joined",
+    "flags 🇨🇳🇩🇪🇫 🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
+    "skin 👍🏽👩🏿‍🚀 🏽",
+    "selectors ❤️ ❤︎ 1️⃣ #️⃣ ☎️ \u{fe0f}",
+    "combining e\u{301} a\u{308}\u{323} \u{301}start",
+    "\u{301}\u{301}",
+    "العربية لا لآ ه‍ه می‌خواهم",
+    "ภาษาไทยไม่มีช่องว่างระหว่างคำ กำลัง",
+    "हिन्दी क्षत्रिय क्‍ष ക്‍",
+    "thin\u{202f}space no\u{a0}break wide\u{3000}space",
+    "a\tb\tccccc\tdddd\te",
+    "zero\u{200b}width\u{2060}joined\u{feff}",
+    "\u{200d}",
+    "lone \u{200d} joiner\u{200c}",
+    "bidi \u{202e}txt.exe\u{202c} \u{2066}x\u{2069}\u{200f}",
+    "\u{1b}[2K\u{1b}]0;title\u{7}red\u{9b}31m \u{7f}\u{85}",
+    "one\r\ntwo\rthree\u{2028}four",
+    "\u{605}\u{600}1 \u{115f}\u{3164}\u{ffa0}\u{2800}",
+    "https://example.org/a/very/long/path/without/any/space?and=query&more=1234567890",
+    "private \u{e0b0} unassigned \u{378} replaced \u{fffd}",
+];
