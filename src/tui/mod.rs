@@ -1,1 +1,191 @@
-//! tui
+//! The screen: a pure state machine and its drawing. No HTTP, no files, no processes, no clock.
+//!
+//! The way of a key: `keymap::resolve` names an [`keymap::Action`] for it, [`update`] changes the
+//! [`Model`] and returns [`Effect`]s. Records and progress come in by the same door. [`draw`] shows
+//! a model; after the frame reached the terminal, [`Model::frame_shown`] tells the model so.
+
+mod draft;
+mod keymap;
+mod layout;
+mod model;
+mod paint;
+mod panes;
+mod prompt_history;
+mod rows;
+mod scroll;
+mod theme;
+mod update;
+
+use std::time::Instant;
+
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+
+pub use keymap::Context;
+pub use model::{Effect, Input, Model, Setup};
+pub use update::update;
+
+use layout::{Areas, Shape};
+use model::Focus;
+use panes::{approval, conversation, footer, help, inspector, prompt, status, tools};
+use scroll::Measure;
+use theme::{Look, Theme};
+
+/// What drawing keeps from one frame to the next.
+#[derive(Debug, Default)]
+pub struct RenderCache {
+    conversation: conversation::Layout,
+    call: tools::Layout,
+    inspector: inspector::Layout,
+    approval: approval::Layout,
+    shown: Shown,
+}
+
+/// What the last frame showed.
+#[derive(Debug, Default, Clone, Copy)]
+struct Shown {
+    conversation: Option<Measure>,
+    call: Option<Measure>,
+    message: Option<Measure>,
+    help: Option<Measure>,
+    approval: Option<approval::Drawn>,
+    tools_page: Option<usize>,
+    inspector_list: Option<inspector::List>,
+}
+
+/// What panes draw from.
+#[derive(Clone, Copy)]
+struct View<'a> {
+    model: &'a Model,
+    theme: Theme,
+    now: Instant,
+    unix_ms: u64,
+}
+
+/// Draws the whole screen. Only what is visible is laid out anew; `now_unix_ms` is the wall clock
+/// that records are stamped with.
+pub fn draw(
+    model: &Model,
+    cache: &mut RenderCache,
+    frame: &mut Frame<'_>,
+    now: Instant,
+    now_unix_ms: u64,
+) {
+    let theme = Theme { colour: model.setup.colour };
+    let view = View { model, theme, now, unix_ms: now_unix_ms };
+    let screen = frame.area();
+    cache.shown = Shown::default();
+    let panel = model.approval.as_ref().map_or(0, |approval| {
+        cache.approval.update(approval, screen.width);
+        approval::height(approval, &cache.approval, screen.width)
+    });
+    let areas = layout::areas(screen, model, panel);
+    let context = model.context(now);
+    let buf = frame.buffer_mut();
+    status::draw(&view, areas.status, buf);
+    draw_panes(&view, cache, &areas, context, Shape::of((screen.width, screen.height)), buf);
+    let typing = context == Context::Prompt;
+    let mut cursor = prompt::draw(&view, typing, areas.prompt, areas.framed, buf);
+    if let Some(approval) = &model.approval {
+        let (drawn, at) = approval::draw(&view, approval, &cache.approval, areas.approval, buf);
+        cache.shown.approval = drawn;
+        cursor = cursor.or(at);
+    }
+    if areas.footer.height > 0 {
+        footer::draw(&view, context, areas.footer, buf);
+    }
+    if let Some(scroll) = &model.help {
+        cache.shown.help = Some(help::draw(&view, scroll, model.behind_help(now), screen, buf));
+        cache.shown.approval = None;
+        cursor = None;
+    }
+    if let Some(Position { x, y }) = cursor {
+        frame.set_cursor_position((x, y));
+    }
+}
+
+fn draw_panes(
+    view: &View<'_>,
+    cache: &mut RenderCache,
+    areas: &Areas,
+    context: Context,
+    shape: Shape,
+    buf: &mut ratatui::buffer::Buffer,
+) {
+    let theme = view.theme;
+    let model = view.model;
+    if !areas.conversation.is_empty() {
+        let focused = context == Context::Conversation;
+        let title = title(view, shape, Focus::Conversation, focused);
+        let inside = pane(buf, areas.conversation, focused, &title, theme);
+        let measure = conversation::draw(view, &mut cache.conversation, inside, buf);
+        cache.shown.conversation = Some(measure);
+    }
+    if !areas.tools.is_empty() {
+        let focused = matches!(context, Context::Tools | Context::Call);
+        let title = title(view, shape, Focus::Tools, focused);
+        let inside = pane(buf, areas.tools, focused, &title, theme);
+        match &model.tools.opened {
+            Some(call) => {
+                let measure = tools::draw_call(view, call, &mut cache.call, inside, buf);
+                cache.shown.call = Some(measure);
+            }
+            None => {
+                cache.shown.tools_page = Some(tools::draw_list(view, focused, inside, buf));
+            }
+        }
+    }
+    if !areas.inspector.is_empty() {
+        let focused = matches!(context, Context::Inspector | Context::Message);
+        let title = title(view, shape, Focus::Inspector, focused);
+        let inside = pane(buf, areas.inspector, focused, &title, theme);
+        let (list, message) =
+            inspector::draw(view, &mut cache.inspector, focused, inside, buf);
+        cache.shown.inspector_list = Some(list);
+        cache.shown.message = message;
+    }
+    if shape == Shape::Small && areas.rest.height > 0 && model.approval.is_none() {
+        let hint = "Enlarge the window to see more: 40×10 or larger.";
+        paint::line(buf, areas.rest, hint, Look::Dim, theme);
+    }
+}
+
+fn pane(
+    buf: &mut ratatui::buffer::Buffer,
+    area: Rect,
+    focused: bool,
+    title: &[(String, Look)],
+    theme: Theme,
+) -> Rect {
+    let pieces: Vec<paint::Piece<'_>> =
+        title.iter().map(|(text, look)| (text.as_str(), *look)).collect();
+    paint::pane(buf, area, focused, &pieces, theme)
+}
+
+/// The title of a pane; where the panes are tabs, the names of all.
+fn title(view: &View<'_>, shape: Shape, of: Focus, focused: bool) -> Vec<(String, Look)> {
+    let look = if focused { Look::Focus } else { Look::Text };
+    let name = |pane: Focus| match pane {
+        Focus::Tools if view.model.tools.count() > 0 => {
+            format!("Tools {}", view.model.tools.count())
+        }
+        Focus::Tools => "Tools".to_owned(),
+        Focus::Inspector => "Inspector".to_owned(),
+        _ => "Conversation".to_owned(),
+    };
+    let mut pieces = Vec::new();
+    if shape == Shape::Wide {
+        pieces.push((format!("{} ", name(of)), look));
+    } else {
+        for pane in [Focus::Conversation, Focus::Tools, Focus::Inspector] {
+            let here = pane == of;
+            let text = if here { format!("[{}] ", name(pane)) } else { format!("{} ", name(pane)) };
+            pieces.push((text, if here { look } else { Look::Dim }));
+        }
+    }
+    if of == Focus::Inspector {
+        let selector = inspector::title(&view.model.inspector, &view.model.session);
+        pieces.push((selector, Look::Dim));
+    }
+    pieces
+}

@@ -1,0 +1,114 @@
+//! Where each pane stands. Side by side from 100×30 on; one at a time, as tabs, under that; under
+//! 40×10 only what is needed to decide and to type.
+
+use ratatui::layout::Rect;
+
+use super::model::{Focus, Model};
+use super::panes::inspector::View;
+
+/// How the screen is divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Conversation left, tools and inspector right.
+    Wide,
+    /// One of the three at a time.
+    Tabs,
+    /// No panes.
+    Small,
+}
+
+impl Shape {
+    pub(super) fn of((columns, rows): (u16, u16)) -> Self {
+        match (columns, rows) {
+            (100.., 30..) => Self::Wide,
+            (40.., 10..) => Self::Tabs,
+            _ => Self::Small,
+        }
+    }
+}
+
+/// The place of everything; what is not shown has no area.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Areas {
+    pub(super) status: Rect,
+    pub(super) conversation: Rect,
+    pub(super) tools: Rect,
+    pub(super) inspector: Rect,
+    /// Left over where there are no panes.
+    pub(super) rest: Rect,
+    pub(super) approval: Rect,
+    pub(super) prompt: Rect,
+    /// Whether the prompt has a border.
+    pub(super) framed: bool,
+    pub(super) footer: Rect,
+}
+
+/// Rows from which on the prompt has a border.
+const FRAMED: u16 = 16;
+
+/// Divides the screen; `panel` is how many rows the approval panel would like to have.
+pub(super) fn areas(area: Rect, model: &Model, panel: u16) -> Areas {
+    let shape = Shape::of((area.width, area.height));
+    let mut areas = Areas::default();
+    let mut left = area;
+    if shape != Shape::Small {
+        areas.status = take_top(&mut left, 1);
+    }
+    if area.height > 2 {
+        areas.footer = take_bottom(&mut left, 1);
+    }
+    areas.framed = shape != Shape::Small && area.height >= FRAMED;
+    let border = if areas.framed { 2 } else { 0 };
+    let inside = area.width.saturating_sub(if areas.framed { 4 } else { 2 });
+    let most = if model.approval.is_some() { 3 } else { (area.height / 4).clamp(1, 12) };
+    let rows = model.prompt.rows(inside).clamp(1, most);
+    areas.prompt = take_bottom(&mut left, rows + border);
+    if model.approval.is_some() {
+        let keep = match shape {
+            Shape::Wide => 10,
+            Shape::Tabs if areas.framed => 4,
+            _ => 0,
+        };
+        let height = panel.min(left.height.saturating_sub(keep));
+        areas.approval = take_bottom(&mut left, height);
+    }
+    match shape {
+        Shape::Wide => side_by_side(left, model, &mut areas),
+        Shape::Tabs if left.height < 3 => areas.rest = left,
+        Shape::Tabs => match model.focus {
+            Focus::Prompt | Focus::Approval | Focus::Conversation => areas.conversation = left,
+            Focus::Tools => areas.tools = left,
+            Focus::Inspector => areas.inspector = left,
+        },
+        Shape::Small => areas.rest = left,
+    }
+    areas
+}
+
+fn side_by_side(left: Rect, model: &Model, areas: &mut Areas) {
+    let columns = u16::try_from(u32::from(left.width) * 53 / 100).unwrap_or(left.width);
+    areas.conversation = Rect { width: columns, ..left };
+    let mut right = Rect { x: left.x + columns, width: left.width - columns, ..left };
+    if model.focus == Focus::Tools && model.tools.opened.is_some() {
+        areas.tools = right;
+    } else if model.focus == Focus::Inspector && model.inspector.view != View::Roles {
+        areas.inspector = right;
+    } else {
+        areas.tools = take_top(&mut right, (left.height * 2 / 5).max(4));
+        areas.inspector = right;
+    }
+}
+
+fn take_top(left: &mut Rect, rows: u16) -> Rect {
+    let rows = rows.min(left.height);
+    let taken = Rect { height: rows, ..*left };
+    left.y += rows;
+    left.height -= rows;
+    taken
+}
+
+fn take_bottom(left: &mut Rect, rows: u16) -> Rect {
+    let rows = rows.min(left.height);
+    left.height -= rows;
+    Rect { y: left.y + left.height, height: rows, ..*left }
+}

@@ -1,0 +1,219 @@
+//! What the screen is about: the fold of the records, and the state of each pane. Plain data; what
+//! changes it is in `update`, what shows it in `panes`.
+
+use std::time::{Duration, Instant};
+
+use crossterm::event::KeyEvent;
+
+use super::keymap::Context;
+use super::panes::approval::{Approval, Field};
+use super::panes::conversation::Conversation;
+use super::panes::inspector::{Inspector, View};
+use super::panes::prompt::Prompt;
+use super::panes::tools::Tools;
+use super::scroll::Scroll;
+use super::RenderCache;
+use crate::approval::Mode;
+use crate::conversation::{Command, Event, Profile, Session};
+
+/// What the screen has to be told once.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The working directory as it is shown, the home directory shortened to `~`.
+    pub directory: String,
+    /// The way to the model at the start.
+    pub profile: Profile,
+    /// Whether commands are asked for.
+    pub mode: Mode,
+    /// How many turns a prompt may take.
+    pub turn_limit: u32,
+    /// Whether colours may be used (`NO_COLOR` is not set).
+    pub colour: bool,
+}
+
+/// What reaches the screen.
+#[derive(Debug, Clone)]
+pub enum Input {
+    /// A key.
+    Key(KeyEvent),
+    /// A bracketed paste.
+    Paste(String),
+    /// The terminal has this many columns and rows.
+    Resize(u16, u16),
+    /// Something happened in the session.
+    Event(Event),
+    /// The moment that [`Model::next_wake`] named has come.
+    Tick,
+}
+
+/// What the screen wants done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// Hand this to the loop; if that fails, call [`Model::refused`].
+    Send(Command),
+    /// End the program.
+    Quit,
+}
+
+/// The pane that takes the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Focus {
+    Prompt,
+    Approval,
+    Conversation,
+    Tools,
+    Inspector,
+}
+
+/// All that the screen shows.
+#[derive(Debug)]
+pub struct Model {
+    /// The fold of the records.
+    pub session: Session,
+    pub(super) setup: Setup,
+    pub(super) size: (u16, u16),
+    pub(super) focus: Focus,
+    pub(super) conversation: Conversation,
+    pub(super) tools: Tools,
+    pub(super) inspector: Inspector,
+    pub(super) prompt: Prompt,
+    /// How many times a call was asked for.
+    pub(super) panels: u64,
+    /// The call that is asked for.
+    pub(super) approval: Option<Approval>,
+    /// The help, when it is open.
+    pub(super) help: Option<Scroll>,
+    /// A word to the user, until the next key.
+    pub(super) note: Option<String>,
+    /// Whether the loop works on a prompt.
+    pub(super) running: bool,
+    /// Turns posted for the newest prompt.
+    pub(super) turns_of_prompt: u32,
+    /// The last key or paste.
+    pub(super) last_input: Option<Instant>,
+    pub(super) last_key: Option<KeyEvent>,
+    /// When Ctrl-C was pressed without anything left to do but quitting.
+    pub(super) interrupted: Option<Instant>,
+}
+
+/// How long a second Ctrl-C quits.
+pub(super) const TWICE: Duration = Duration::from_secs(2);
+
+impl Model {
+    /// The screen of a session without records.
+    pub fn new(setup: Setup) -> Self {
+        Self {
+            session: Session::default(),
+            setup,
+            size: (80, 24),
+            focus: Focus::Prompt,
+            conversation: Conversation::default(),
+            tools: Tools::default(),
+            inspector: Inspector::default(),
+            prompt: Prompt::default(),
+            panels: 0,
+            approval: None,
+            help: None,
+            note: None,
+            running: false,
+            turns_of_prompt: 0,
+            last_input: None,
+            last_key: None,
+            interrupted: None,
+        }
+    }
+
+    /// What takes the keys at this moment.
+    pub fn context(&self, now: Instant) -> Context {
+        if self.help.is_some() { Context::Help } else { self.behind_help(now) }
+    }
+
+    /// What takes the keys when the help is closed.
+    pub(super) fn behind_help(&self, now: Instant) -> Context {
+        match self.approval.as_ref().and_then(|approval| approval.field.as_ref()) {
+            Some(Field::Command(_)) => return Context::CommandField,
+            Some(Field::Reason(_)) => return Context::ReasonField,
+            None => {}
+        }
+        let ready = self.approval.as_ref().is_some_and(|approval| approval.is_armed(now));
+        match self.focus {
+            Focus::Prompt if ready && self.prompt.is_empty() => Context::Approval,
+            Focus::Prompt => Context::Prompt,
+            Focus::Approval if ready => Context::Approval,
+            Focus::Approval => Context::ApprovalWaits,
+            Focus::Conversation => Context::Conversation,
+            Focus::Tools if self.tools.opened.is_some() => Context::Call,
+            Focus::Tools => Context::Tools,
+            Focus::Inspector if self.inspector.view == View::Roles => Context::Inspector,
+            Focus::Inspector => Context::Message,
+        }
+    }
+
+    /// Whether a decision is taken by the panel without moving to it first.
+    pub(super) fn panel_is_next(&self) -> bool {
+        self.approval.is_some()
+            && (self.focus == Focus::Approval
+                || self.focus == Focus::Prompt && self.prompt.is_empty())
+    }
+
+    /// The moment at which the screen changes by itself; `None` if it does not.
+    pub fn next_wake(&self, now: Instant) -> Option<Instant> {
+        let clock = self.running.then(|| {
+            let precise = self.tools.running(&self.session);
+            now + if precise { Duration::from_millis(100) } else { Duration::from_secs(1) }
+        });
+        let approval = self.approval.as_ref().and_then(|approval| approval.next_wake(now));
+        let interrupted = self.interrupted.map(|at| at + TWICE).filter(|until| *until > now);
+        [clock, approval, interrupted].into_iter().flatten().min()
+    }
+
+    /// Tells the model that what `cache` describes is now on the screen. To be called after each
+    /// frame: a command can be allowed only once it was displayed.
+    pub fn frame_shown(&mut self, cache: &RenderCache, now: Instant) {
+        let shown = cache.shown;
+        if let Some(measure) = shown.conversation {
+            self.conversation.scroll.measured(measure);
+        }
+        if let Some(measure) = shown.call {
+            self.tools.scroll.measured(measure);
+        }
+        if let Some(measure) = shown.message {
+            self.inspector.scroll.measured(measure);
+        }
+        if let (Some(help), Some(measure)) = (&mut self.help, shown.help) {
+            help.measured(measure);
+        }
+        if let Some(page) = shown.tools_page {
+            self.tools.page = page;
+        }
+        if let Some(list) = shown.inspector_list {
+            self.inspector.list = list;
+        }
+        if let Some(approval) = &mut self.approval {
+            approval.frame_shown(shown.approval, now);
+        }
+    }
+
+    /// The loop could not take a command: nothing is lost.
+    pub fn refused(&mut self, command: Command) {
+        match command {
+            Command::Prompt(text) => {
+                self.prompt.put_back(&text);
+                self.running = false;
+            }
+            Command::Continue => self.running = false,
+            Command::Decide { call, .. } => {
+                if let Some(approval) = self.approval.as_mut().filter(|a| a.call == call) {
+                    approval.decision_refused();
+                }
+            }
+            Command::Clear | Command::Stop => {}
+        }
+        self.note = Some("Busy: that was not taken. Try again.".to_owned());
+    }
+
+    /// The profile in force.
+    pub(super) fn profile(&self) -> &Profile {
+        self.session.profile.as_ref().unwrap_or(&self.setup.profile)
+    }
+}

@@ -1,0 +1,80 @@
+//! Strokes that all panes draw with: a pane's border with its title, a row of differently looking
+//! pieces, text that is cut to its room.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::{Block, BorderType, Clear, Widget as _};
+
+use super::theme::{Look, Theme};
+use crate::text;
+
+/// A piece of a row.
+pub(super) type Piece<'a> = (&'a str, Look);
+
+/// Draws pieces one after the other, cut at `columns`; returns the columns used. The texts are safe
+/// already.
+pub(super) fn pieces(
+    buf: &mut Buffer,
+    (x, y): (u16, u16),
+    columns: u16,
+    pieces: &[Piece<'_>],
+    theme: Theme,
+) -> u16 {
+    let mut used: u16 = 0;
+    for (piece, look) in pieces {
+        let room = columns.saturating_sub(used);
+        if room == 0 {
+            break;
+        }
+        let cut = text::fit(piece, room.into());
+        let (end, _) = buf.set_stringn(x + used, y, &*cut, room.into(), theme.style(*look));
+        used = end.saturating_sub(x);
+        if cut.len() != piece.len() {
+            break;
+        }
+    }
+    used
+}
+
+/// Draws one text, cut to the area's width, in its first row.
+pub(super) fn line(buf: &mut Buffer, area: Rect, content: &str, look: Look, theme: Theme) {
+    if area.height > 0 {
+        pieces(buf, (area.x, area.y), area.width, &[(content, look)], theme);
+    }
+}
+
+/// Empties an area and draws a pane's border around it; returns what is inside, one column of air
+/// at each side.
+pub(super) fn pane(
+    buf: &mut Buffer,
+    area: Rect,
+    focused: bool,
+    title: &[Piece<'_>],
+    theme: Theme,
+) -> Rect {
+    Clear.render(area, buf);
+    let look = if focused { Look::Text } else { Look::Border };
+    border(buf, area, BorderType::Rounded, look, theme);
+    if area.width > 4 && area.height > 0 {
+        let mark = if focused { ("▸", Look::Focus) } else { (" ", Look::Border) };
+        let mut all = vec![mark];
+        all.extend_from_slice(title);
+        pieces(buf, (area.x + 1, area.y), area.width - 2, &all, theme);
+    }
+    inside(area)
+}
+
+/// Draws a border of this kind.
+pub(super) fn border(buf: &mut Buffer, area: Rect, kind: BorderType, look: Look, theme: Theme) {
+    Block::bordered().border_type(kind).border_style(theme.style(look)).render(area, buf);
+}
+
+/// What a border leaves, less one column of air at each side.
+pub(super) fn inside(area: Rect) -> Rect {
+    Rect {
+        x: area.x + 2.min(area.width),
+        y: area.y + 1.min(area.height),
+        width: area.width.saturating_sub(4),
+        height: area.height.saturating_sub(2),
+    }
+}

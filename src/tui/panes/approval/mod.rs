@@ -1,0 +1,309 @@
+//! The acting gate's panel: one call, its whole command, and a person's decision.
+//!
+//! Keys decide only when the panel is *armed*: this very text has been on the screen, its end was
+//! visited, and no key came for [`QUIET`] ms. A deciding key must come alone: another within
+//! [`ALONE`] ms makes it a burst (a paste without marks, keys typed ahead), which decides nothing.
+//! Enter, Space and pastes never allow.
+
+mod view;
+
+use std::time::{Duration, Instant};
+
+use crossterm::event::KeyEvent;
+
+pub(in crate::tui) use view::{Layout, draw, height};
+
+use crate::approval::{Analysis, analyse};
+use crate::conversation::{CallId, Command, Decision, Scope, Session};
+use crate::tui::draft::Draft;
+use crate::tui::keymap::Action;
+use crate::tui::scroll::{Measure, Scroll};
+
+/// How long no key may have come before the panel takes one.
+pub(in crate::tui) const QUIET: Duration = Duration::from_millis(500);
+
+/// How long a deciding key must stay alone.
+pub(in crate::tui) const ALONE: Duration = Duration::from_millis(30);
+
+/// The same key again, not sooner than this: a key held down, not a burst.
+const REPEAT: Duration = Duration::from_millis(10);
+
+/// A text field over the panel. Keys are text there, and nothing else.
+#[derive(Debug)]
+pub(in crate::tui) enum Field {
+    /// The command, being edited.
+    Command(Draft),
+    /// The reason of a denial.
+    Reason(Draft),
+}
+
+/// What was drawn of the panel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::tui) struct Drawn {
+    version: u64,
+    measure: Measure,
+}
+
+/// The state of the panel.
+#[derive(Debug)]
+pub(in crate::tui) struct Approval {
+    pub(in crate::tui) call: CallId,
+    /// Which of the reply's calls this is, and how many there are.
+    position: (usize, usize),
+    proposed: String,
+    /// What would run: as proposed, or as edited.
+    command: String,
+    analysis: Analysis,
+    pub(in crate::tui) field: Option<Field>,
+    scroll: Scroll,
+    /// Tells one text on the screen from another.
+    version: u64,
+    /// Since when this version is on the screen.
+    shown: Option<Instant>,
+    end_visited: bool,
+    /// The last key that was not for the panel.
+    disturbed: Option<Instant>,
+    /// A key that decides if none follows at once.
+    candidate: Option<(Action, KeyEvent, Instant)>,
+    /// The last key of a burst.
+    burst: Option<Instant>,
+    /// Decided, and not yet recorded.
+    sent: bool,
+}
+
+impl Approval {
+    /// The panel for a call; `None` if the records know no command of it. `version` must be larger
+    /// than that of any panel before.
+    pub(in crate::tui) fn new(
+        call: &CallId,
+        session: &Session,
+        last_input: Option<Instant>,
+        version: u64,
+    ) -> Option<Self> {
+        let log = session.calls.get(call)?;
+        let command = log.proposed.command.clone()?;
+        let siblings: Vec<&CallId> = session
+            .entries
+            .get(&log.proposed.entry)
+            .map(|entry| entry.calls().map(|call| &call.id).collect())
+            .unwrap_or_default();
+        let place = siblings.iter().position(|id| *id == call).unwrap_or(0) + 1;
+        Some(Self {
+            call: call.clone(),
+            position: (place, siblings.len().max(1)),
+            analysis: analyse(&command),
+            proposed: command.clone(),
+            command,
+            field: None,
+            scroll: Scroll::from_top(),
+            version,
+            shown: None,
+            end_visited: false,
+            disturbed: last_input,
+            candidate: None,
+            burst: None,
+            sent: false,
+        })
+    }
+
+    fn is_edited(&self) -> bool {
+        self.command != self.proposed
+    }
+
+    /// Why the command cannot be allowed for the session; `None` if it can.
+    fn not_for_session(&self) -> Option<&'static str> {
+        if self.is_edited() {
+            Some("edited by you: each time anew")
+        } else if !self.analysis.dangers.is_empty() {
+            Some("dangerous: each time anew")
+        } else {
+            None
+        }
+    }
+
+    /// When it begins, or began, to take keys, if nothing disturbs it.
+    fn armed_from(&self) -> Option<Instant> {
+        let shown = self.shown?;
+        let since = self.disturbed.map_or(shown, |disturbed| disturbed.max(shown));
+        (!self.sent && self.field.is_none()).then_some(since + QUIET)
+    }
+
+    /// Whether keys decide now.
+    pub(in crate::tui) fn is_armed(&self, now: Instant) -> bool {
+        self.armed_from().is_some_and(|from| from <= now)
+    }
+
+    /// The moment at which the panel changes by itself.
+    pub(in crate::tui) fn next_wake(&self, now: Instant) -> Option<Instant> {
+        match self.candidate {
+            Some((_, _, at)) => Some(at + ALONE),
+            None => self.armed_from().filter(|from| *from > now),
+        }
+    }
+
+    /// Takes over what is on the screen.
+    pub(in crate::tui) fn frame_shown(&mut self, drawn: Option<Drawn>, now: Instant) {
+        match drawn.filter(|drawn| drawn.version == self.version) {
+            Some(drawn) => {
+                self.scroll.measured(drawn.measure);
+                self.end_visited |= drawn.measure.at_end();
+                self.shown.get_or_insert(now);
+            }
+            None => self.conceal(),
+        }
+    }
+
+    /// The panel is not on the screen, or will look otherwise: it has to be shown anew.
+    pub(in crate::tui) fn conceal(&mut self) {
+        self.shown = None;
+        self.candidate = None;
+    }
+
+    /// Decides if a deciding key stayed alone long enough.
+    pub(in crate::tui) fn settle(&mut self, now: Instant) -> Option<Command> {
+        let (action, _, at) = self.candidate?;
+        if now < at + ALONE {
+            return None;
+        }
+        self.candidate = None;
+        match action {
+            Action::AllowOnce => self.allow(Scope::Once),
+            Action::AllowSession => self.allow(Scope::Session),
+            Action::Edit => {
+                self.field = Some(Field::Command(Draft::with_text(&self.command)));
+                None
+            }
+            Action::DenyWithReason => {
+                self.field = Some(Field::Reason(Draft::default()));
+                None
+            }
+            _ => self.decide(Decision::Deny { reason: None }),
+        }
+    }
+
+    fn allow(&mut self, scope: Scope) -> Option<Command> {
+        if !self.end_visited || scope == Scope::Session && self.not_for_session().is_some() {
+            return None;
+        }
+        self.shown?;
+        self.decide(Decision::Allow { command: self.command.clone(), scope })
+    }
+
+    fn decide(&mut self, decision: Decision) -> Option<Command> {
+        if self.sent {
+            return None;
+        }
+        self.sent = true;
+        Some(Command::Decide { call: self.call.clone(), decision })
+    }
+
+    /// The decision did not reach the loop.
+    pub(in crate::tui) fn decision_refused(&mut self) {
+        self.sent = false;
+    }
+
+    /// A key that is not for the panel.
+    pub(in crate::tui) fn disturb(&mut self, now: Instant) {
+        self.disturbed = Some(now);
+    }
+
+    /// Takes note of any key before it is used; says whether it belongs to a burst and means
+    /// nothing.
+    pub(in crate::tui) fn is_burst(&mut self, key: KeyEvent, now: Instant) -> bool {
+        if self.burst.is_some_and(|last| now.duration_since(last) < ALONE) {
+            self.burst = Some(now);
+            self.disturbed = Some(now);
+            return true;
+        }
+        self.burst = None;
+        let Some((_, candidate, at)) = self.candidate else { return false };
+        let held = candidate.code == key.code && now.duration_since(at) >= REPEAT;
+        if !held {
+            self.candidate = None;
+            self.burst = Some(now);
+            self.disturbed = Some(now);
+        }
+        true
+    }
+
+    /// A paste breaks off whatever was about to be decided.
+    pub(in crate::tui) fn paste_ignored(&mut self, now: Instant) {
+        self.candidate = None;
+        self.burst = Some(now);
+        self.disturbed = Some(now);
+    }
+
+    /// A deciding key. `alone` says that no key came just before it. Returns a word to the user if
+    /// the choice is not offered.
+    pub(in crate::tui) fn choose(
+        &mut self,
+        action: Action,
+        key: KeyEvent,
+        alone: bool,
+        now: Instant,
+    ) -> Option<String> {
+        let allows = matches!(action, Action::AllowOnce | Action::AllowSession);
+        if !alone {
+            self.burst = Some(now);
+            self.disturbed = Some(now);
+            return Some("Keys that come in a burst decide nothing.".to_owned());
+        }
+        if allows && !self.end_visited {
+            return Some("Scroll to the end of the command to allow it (PgDn).".to_owned());
+        }
+        if action == Action::AllowSession
+            && let Some(why) = self.not_for_session()
+        {
+            return Some(format!("\"a\" is not offered ({why})."));
+        }
+        self.candidate = Some((action, key, now));
+        None
+    }
+
+    /// Moves through the command.
+    pub(in crate::tui) fn scroll(&mut self, action: Action) {
+        self.scroll.act(action);
+    }
+
+    /// Leaves the field as if it had not been opened.
+    pub(in crate::tui) fn leave_field(&mut self, now: Instant) {
+        self.field = None;
+        self.conceal();
+        self.disturbed = Some(now);
+    }
+
+    /// Hands over what stands in the field. An edited command is looked at and shown anew before
+    /// anything can run; an empty one stays in the field.
+    pub(in crate::tui) fn submit_field(&mut self, now: Instant) -> Option<Command> {
+        match &self.field {
+            Some(Field::Command(draft)) => {
+                let text = draft.text();
+                if text.trim().is_empty() {
+                    return None;
+                }
+                self.analysis = analyse(&text);
+                self.command = text;
+                self.version += 1;
+                self.scroll = Scroll::from_top();
+                self.end_visited = false;
+                self.leave_field(now);
+                None
+            }
+            Some(Field::Reason(draft)) => {
+                let reason = draft.text();
+                let reason = Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty());
+                self.field = None;
+                self.decide(Decision::Deny { reason })
+            }
+            None => None,
+        }
+    }
+
+    /// The draft of the open field.
+    pub(in crate::tui) fn draft_mut(&mut self) -> Option<&mut Draft> {
+        match &mut self.field {
+            Some(Field::Command(draft) | Field::Reason(draft)) => Some(draft),
+            None => None,
+        }
+    }
+}

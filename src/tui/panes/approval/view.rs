@@ -1,0 +1,288 @@
+//! Drawing the approval panel: a double border that nothing else has, the directory, what the
+//! analysis found, the whole command with every hidden character spelled out, and the choices.
+
+use std::ops::Range;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::widgets::{BorderType, Clear, Widget as _};
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use super::{Approval, Drawn, Field};
+use crate::text::{self, Show};
+use crate::tui::View;
+use crate::tui::keymap::{self, Action};
+use crate::tui::paint::{self, Piece};
+use crate::tui::scroll::Measure;
+use crate::tui::theme::Look;
+
+/// Blank lines in a row, from which on they are counted instead of shown.
+const BLANK_LINES: usize = 4;
+/// Spaces in a row, from which on they are counted instead of shown.
+const SPACES: usize = 16;
+/// Columns inside the border that a decision needs.
+const COLUMNS: u16 = 26;
+/// Rows of a field.
+const FIELD_ROWS: u16 = 5;
+
+/// A row of findings or of the command: pieces of `text` with their looks.
+type Row = Vec<(Range<usize>, Look)>;
+
+/// The text of the panel, laid out.
+#[derive(Debug, Default)]
+pub(in crate::tui) struct Layout {
+    of: Option<(u64, u16)>,
+    text: String,
+    rows: Vec<Row>,
+    size: String,
+}
+
+impl Layout {
+    /// Brings the layout up to date for a screen of this width.
+    pub(in crate::tui) fn update(&mut self, approval: &Approval, columns: u16) {
+        let width = columns.saturating_sub(4);
+        if self.of == Some((approval.version, width)) {
+            return;
+        }
+        *self = Self { of: Some((approval.version, width)), ..Self::default() };
+        for danger in &approval.analysis.dangers {
+            self.finding(&format!("danger: {danger}"), Look::Bad, width);
+        }
+        for remark in &approval.analysis.remarks {
+            self.finding(remark, Look::Warning, width);
+        }
+        if approval.is_edited() {
+            self.finding("edited by you", Look::Warning, width);
+        }
+        let mut lines = approval.command.split('\n').peekable();
+        while let Some(line) = lines.next() {
+            let mut blank = 0;
+            while line.trim().is_empty() && lines.next_if(|next| next.trim().is_empty()).is_some() {
+                blank += 1;
+            }
+            match blank + 1 {
+                count @ BLANK_LINES.. => {
+                    self.finding(&format!("⋯ {count} blank lines ⋯"), Look::Hidden, width);
+                }
+                count => (0..count).for_each(|_| self.command_line(line, width)),
+            }
+        }
+        let lines = approval.command.split('\n').count();
+        let line_word = if lines == 1 { "line" } else { "lines" };
+        let characters = approval.command.chars().count();
+        let word = if characters == 1 { "character" } else { "characters" };
+        self.size = format!("{lines} {line_word} · {characters} {word}");
+    }
+
+    fn finding(&mut self, finding: &str, look: Look, width: u16) {
+        let start = self.text.len();
+        self.text.push_str(&text::visible(finding, Show::Exact));
+        let ranges = text::wrap(&self.text[start..], width.max(1).into());
+        let shifted = ranges.into_iter().map(|r| vec![(start + r.start..start + r.end, look)]);
+        self.rows.extend(shifted);
+    }
+
+    /// One line of the command. What is spelled out or counted looks unlike what is written.
+    fn command_line(&mut self, line: &str, width: u16) {
+        let start = self.text.len();
+        let mut marks: Vec<Range<usize>> = Vec::new();
+        let mut mark = |text: &mut String, content: &str| {
+            let from = text.len();
+            text.push_str(content);
+            marks.push(from..text.len());
+        };
+        let mut rest = line;
+        while let Some(grapheme) = rest.graphemes(true).next() {
+            let spaces = rest.len() - rest.trim_start_matches(' ').len();
+            if spaces >= SPACES {
+                mark(&mut self.text, &format!("⋯{spaces} spaces⋯"));
+                rest = &rest[spaces..];
+                continue;
+            }
+            let shown = text::visible(grapheme, Show::Exact);
+            if shown == grapheme {
+                self.text.push_str(grapheme);
+            } else {
+                mark(&mut self.text, &shown);
+            }
+            rest = &rest[grapheme.len()..];
+        }
+        for range in text::wrap(&self.text[start..], width.max(1).into()) {
+            self.rows.push(split(start + range.start..start + range.end, &marks));
+        }
+    }
+}
+
+/// Cuts a row at the marks in it.
+fn split(row: Range<usize>, marks: &[Range<usize>]) -> Row {
+    let mut pieces = Vec::new();
+    let mut at = row.start;
+    let first = marks.partition_point(|mark| mark.end <= row.start);
+    for mark in &marks[first..] {
+        let (from, to) = (mark.start.max(row.start), mark.end.min(row.end));
+        if from >= to {
+            break;
+        }
+        pieces.push((at..from, Look::Strong));
+        pieces.push((from..to, Look::Hidden));
+        at = to;
+    }
+    pieces.push((at..row.end, Look::Strong));
+    pieces
+}
+
+/// Rows that the panel would like to have.
+pub(in crate::tui) fn height(approval: &Approval, layout: &Layout, columns: u16) -> u16 {
+    let width = columns.saturating_sub(4);
+    let rows = u16::try_from(layout.rows.len()).unwrap_or(u16::MAX);
+    rows.saturating_add(3 + below(approval, width))
+}
+
+/// Rows under the command: the choices, or the field with its label.
+fn below(approval: &Approval, width: u16) -> u16 {
+    match &approval.field {
+        Some(Field::Command(draft) | Field::Reason(draft)) => {
+            1 + draft.rows(width).clamp(1, FIELD_ROWS)
+        }
+        None => u16::try_from(choices(approval, width, true).len()).unwrap_or(u16::MAX),
+    }
+}
+
+/// Draws the panel. `Some` if the command can be decided upon as it is on the screen.
+pub(in crate::tui) fn draw(
+    view: &View<'_>,
+    approval: &Approval,
+    layout: &Layout,
+    area: Rect,
+    buf: &mut Buffer,
+) -> (Option<Drawn>, Option<Position>) {
+    let inside = paint::inside(area);
+    let below_rows = below(approval, inside.width);
+    if inside.width < COLUMNS || inside.height < 2 + below_rows {
+        Clear.render(area, buf);
+        paint::line(buf, area, "Enlarge the window to decide", Look::Panel, view.theme);
+        return (None, None);
+    }
+    Clear.render(area, buf);
+    paint::border(buf, area, BorderType::Double, Look::Panel, view.theme);
+    let (place, of) = approval.position;
+    let title = if of == 1 {
+        " Allow this command? ".to_owned()
+    } else {
+        format!(" Allow this command? {place} of {of} ")
+    };
+    paint::pieces(buf, (area.x + 2, area.y), area.width - 4, &[(&title, Look::Panel)], view.theme);
+    let directory = text::visible(&view.model.setup.directory, Show::Exact);
+    let directory = format!("in {directory}");
+    paint::line(buf, inside, &directory, Look::Dim, view.theme);
+
+    let list = Rect { y: inside.y + 1, height: inside.height - 1 - below_rows, ..inside };
+    let measure = approval.scroll.measure(layout.rows.len(), list.height.into());
+    for (y, row) in (list.y..list.bottom()).zip(layout.rows.iter().skip(measure.top)) {
+        let pieces: Vec<Piece<'_>> =
+            row.iter().map(|(range, look)| (&layout.text[range.clone()], *look)).collect();
+        paint::pieces(buf, (list.x, y), list.width, &pieces, view.theme);
+    }
+    let foot = Rect { y: list.bottom(), height: below_rows, ..inside };
+    let cursor = draw_below(view, approval, foot, buf);
+    draw_foot_title(view, approval, layout, measure, area, buf);
+    (Some(Drawn { version: approval.version, measure }), cursor)
+}
+
+fn draw_below(view: &View<'_>, approval: &Approval, area: Rect, buf: &mut Buffer) -> Option<Position> {
+    let (label, draft) = match &approval.field {
+        Some(Field::Command(draft)) => ("Edit the command; nothing runs yet:", draft),
+        Some(Field::Reason(draft)) => ("Deny; the reason, told to the model:", draft),
+        None => {
+            let armed = approval.is_armed(view.now) && view.model.panel_is_next();
+            let rows = choices(approval, area.width, armed);
+            for (y, row) in (area.y..area.bottom()).zip(rows) {
+                let pieces: Vec<Piece<'_>> =
+                    row.iter().map(|(text, look)| (text.as_str(), *look)).collect();
+                paint::pieces(buf, (area.x, y), area.width, &pieces, view.theme);
+            }
+            return None;
+        }
+    };
+    paint::line(buf, area, label, Look::Panel, view.theme);
+    let field = Rect { y: area.y + 1, height: area.height - 1, ..area };
+    draft.draw(field, buf, view.theme.style(Look::Text))
+}
+
+/// The lower border: how much there is, and what is to be done before a key decides.
+fn draw_foot_title(
+    view: &View<'_>,
+    approval: &Approval,
+    layout: &Layout,
+    measure: Measure,
+    area: Rect,
+    buf: &mut Buffer,
+) {
+    let y = area.bottom() - 1;
+    let mut left = format!(" {} ", layout.size);
+    if measure.total > measure.height {
+        let (from, to) = (measure.top + 1, (measure.top + measure.height).min(measure.total));
+        left.push_str(&format!("· rows {from}–{to} of {} ", measure.total));
+    }
+    let hint = if approval.field.is_some() {
+        ""
+    } else if approval.sent {
+        " decided "
+    } else if !view.model.panel_is_next() {
+        " Tab: decide "
+    } else if !approval.end_visited && !measure.at_end() {
+        " PgDn: scroll to the end to allow "
+    } else {
+        ""
+    };
+    let hint_columns = u16::try_from(text::width(hint)).unwrap_or(0).min(area.width - 4);
+    let room = area.width - 4 - hint_columns;
+    if usize::from(room) < text::width(&left) {
+        left = format!(" {}/{} ", (measure.top + measure.height).min(measure.total), measure.total);
+    }
+    paint::pieces(buf, (area.x + 2, y), room, &[(&left, Look::Dim)], view.theme);
+    let place = (area.right() - 2 - hint_columns, y);
+    paint::pieces(buf, place, hint_columns, &[(hint, Look::Strong)], view.theme);
+}
+
+/// The choices in rows of at most `width` columns. What is not possible now is dim.
+fn choices(approval: &Approval, width: u16, armed: bool) -> Vec<Vec<(String, Look)>> {
+    let mark = if armed { "▸ " } else { "… " };
+    let mut rows = vec![vec![(mark.to_owned(), Look::Panel)]];
+    let mut used = 2;
+    for (binding, action) in keymap::choices() {
+        let allows = matches!(action, Action::AllowOnce | Action::AllowSession);
+        let possible = armed && (!allows || approval.end_visited);
+        let what = match (action, approval.not_for_session()) {
+            (Action::AllowSession, Some(why)) => {
+                let text = format!("(no \"a\": {why})");
+                push(&mut rows, &mut used, vec![(text, Look::Dim)], width);
+                continue;
+            }
+            (Action::AllowSession, None) if width < 70 => "for the session",
+            _ => binding.short,
+        };
+        let (key, word) = if possible { (Look::Key, Look::Text) } else { (Look::Dim, Look::Dim) };
+        let pieces = vec![(binding.label.to_owned(), key), (format!(" {what}"), word)];
+        push(&mut rows, &mut used, pieces, width);
+    }
+    rows
+}
+
+fn push(rows: &mut Vec<Vec<(String, Look)>>, used: &mut usize, pieces: Vec<(String, Look)>, width: u16) {
+    let columns: usize = pieces.iter().map(|(text, _)| text::width(text)).sum();
+    let gap = if *used > 2 { 2 } else { 0 };
+    if *used > 2 && *used + gap + columns > usize::from(width) {
+        rows.push(vec![("  ".to_owned(), Look::Text)]);
+        *used = 2;
+    } else if gap > 0
+        && let Some(row) = rows.last_mut()
+    {
+        row.push(("  ".to_owned(), Look::Text));
+        *used += gap;
+    }
+    if let Some(row) = rows.last_mut() {
+        row.extend(pieces);
+    }
+    *used += columns;
+}

@@ -1,0 +1,72 @@
+//! A call in a few words: its mark, what became of it, and its command.
+
+use crate::conversation::{CallLog, CallState, CallStatus};
+use crate::text;
+use crate::tui::theme::Look;
+
+/// The mark in front of a call, and how it looks.
+pub(super) fn mark(log: &CallLog) -> (&'static str, Look) {
+    match log.finished.as_ref().map(|finished| &finished.status) {
+        Some(CallStatus::Exited(0)) => ("✓", Look::Good),
+        Some(CallStatus::Denied | CallStatus::NotRun(_)) => ("⊘", Look::Warning),
+        Some(_) => ("✗", Look::Bad),
+        None if log.started_at.is_some() => ("▶", Look::Busy),
+        None => ("…", Look::Dim),
+    }
+}
+
+/// What became of a call, or what it waits for.
+pub(super) fn state(log: &CallLog) -> String {
+    let Some(finished) = &log.finished else {
+        let unusable = matches!(log.proposed.state, CallState::Unusable(_));
+        return match &log.decided {
+            _ if log.started_at.is_some() => "running".to_owned(),
+            _ if unusable => "unusable".to_owned(),
+            Some(decided) if decided.executed.is_none() => "denied".to_owned(),
+            Some(_) => "allowed".to_owned(),
+            None => "waiting".to_owned(),
+        };
+    };
+    match &finished.status {
+        CallStatus::Exited(code) => format!("exit {code}"),
+        CallStatus::Signaled(signal) => format!("signal {signal}"),
+        CallStatus::TimedOut(seconds) => format!("timed out after {seconds} s"),
+        CallStatus::Stopped => "stopped".to_owned(),
+        CallStatus::Denied => "denied".to_owned(),
+        CallStatus::NotRun(_) => "not run".to_owned(),
+    }
+}
+
+/// How long a call ran or has been running, in milliseconds; `None` if it did not.
+pub(super) fn ran_ms(log: &CallLog, now_unix_ms: u64) -> Option<u64> {
+    let started = log.started_at?;
+    Some(match &log.finished {
+        Some(finished) => finished.duration_ms,
+        None => now_unix_ms.saturating_sub(started),
+    })
+}
+
+/// What is or would be executed; empty for a call that is unusable.
+pub(super) fn command(log: &CallLog) -> &str {
+    let executed = log.decided.as_ref().and_then(|decided| decided.executed.as_deref());
+    executed.or(log.proposed.command.as_deref()).unwrap_or_default()
+}
+
+/// The first line of the command, safe to draw; `⏎` says that there is more.
+pub(super) fn first_line(log: &CallLog) -> String {
+    let command = command(log);
+    let (first, more) = command.split_once('\n').unwrap_or((command, ""));
+    let mut line = text::visible(first, text::Show::Prose).into_owned();
+    if !more.trim().is_empty() {
+        line.push_str(" ⏎");
+    }
+    line
+}
+
+/// Whole seconds, as a running clock shows them.
+pub(super) fn seconds(ms: u64) -> String {
+    match ms / 1000 {
+        s @ 0..60 => format!("{s} s"),
+        s => format!("{} min {:02} s", s / 60, s % 60),
+    }
+}

@@ -1,0 +1,218 @@
+//! The conversation: what the user and the model said, in order, with a separator for each turn and
+//! a line for each call. Items are never changed once they are there; calls look up their state.
+
+mod view;
+
+use std::sync::Arc;
+
+pub(in crate::tui) use view::{Layout, draw};
+
+use crate::conversation::{
+    Block, CallId, Entry, Event, Failure, Origin, Progress, Record, Role, Session,
+    TransitionReason, TurnNumber,
+};
+use crate::tui::scroll::Scroll;
+use crate::tui::theme::Look;
+use crate::text;
+use crate::wire::outline;
+
+/// One thing in the conversation.
+#[derive(Debug)]
+enum Item {
+    /// What the user submitted.
+    Prompt(Arc<Entry>),
+    /// A request was posted.
+    Turn { posted: String, roles: String, bytes: u64 },
+    /// What the model answered; `head` puts its name above.
+    Reply { entry: Arc<Entry>, head: bool },
+    /// A call of the model; one row that shows how it goes.
+    Call(CallId),
+    /// A remark of limpid's.
+    Note(String, Look),
+    /// The exchange failed.
+    Failure(Failure),
+}
+
+/// The reply that is arriving.
+#[derive(Debug, Default)]
+struct Live {
+    reasoning: String,
+    text: String,
+    /// Calls that are arriving: name and bytes of arguments.
+    calls: Vec<(String, usize)>,
+}
+
+impl Live {
+    fn is_empty(&self) -> bool {
+        self.reasoning.is_empty() && self.text.is_empty() && self.calls.is_empty()
+    }
+}
+
+/// The state of the pane.
+#[derive(Debug)]
+pub(in crate::tui) struct Conversation {
+    items: Vec<Item>,
+    live: Live,
+    /// Counts the replies, so that a drawing of one is not taken for that of the next.
+    live_number: u64,
+    /// Whether the model's name stands above what it said since the last prompt.
+    headed: bool,
+    pub(in crate::tui) scroll: Scroll,
+}
+
+impl Default for Conversation {
+    fn default() -> Self {
+        Self {
+            items: Vec::new(),
+            live: Live::default(),
+            live_number: 0,
+            headed: false,
+            scroll: Scroll::following(),
+        }
+    }
+}
+
+impl Conversation {
+    /// Whether text of the model is arriving.
+    pub(in crate::tui) fn is_streaming(&self) -> bool {
+        !self.live.is_empty()
+    }
+
+    /// Takes an event; `session` has taken it already.
+    pub(in crate::tui) fn event(&mut self, event: &Event, session: &Session) {
+        match event {
+            Event::Record(stamped) => self.record(&stamped.record, session),
+            Event::Progress(Progress::Text(piece)) => self.live.text.push_str(piece),
+            Event::Progress(Progress::Reasoning(piece)) => self.live.reasoning.push_str(piece),
+            Event::Progress(Progress::CallPiece { index, name, arguments }) => {
+                if self.live.calls.len() <= *index {
+                    self.live.calls.resize(*index + 1, (String::new(), 0));
+                }
+                let call = &mut self.live.calls[*index];
+                call.0.clone_from(name);
+                call.1 += arguments.len();
+            }
+            Event::Progress(Progress::Notice(notice)) => {
+                self.items.push(Item::Note(notice.clone(), Look::Warning));
+            }
+            Event::Progress(Progress::Output { .. } | Progress::Ask { .. }) => {}
+        }
+    }
+
+    fn record(&mut self, record: &Record, session: &Session) {
+        match record {
+            Record::Entry(entry) => self.entry(entry),
+            Record::Head(None) => {
+                self.items.push(Item::Note(
+                    "── history cleared: the model remembers nothing of the above ──".to_owned(),
+                    Look::Dim,
+                ));
+                self.headed = false;
+            }
+            Record::Request(request) => self.items.push(turn(request.turn, session)),
+            Record::Attempt { .. } => self.end_live(),
+            Record::CallProposed(proposed) => {
+                self.items.push(Item::Call(proposed.call.clone()));
+            }
+            Record::Ended(reason) => self.ended(reason),
+            _ => {}
+        }
+    }
+
+    fn entry(&mut self, entry: &Arc<Entry>) {
+        match (entry.role, entry.origin) {
+            (Role::User, Origin::User) => {
+                self.items.push(Item::Prompt(entry.clone()));
+                self.headed = false;
+            }
+            (Role::Assistant, _) => {
+                self.end_live();
+                let speaks = entry.blocks.iter().any(|block| !matches!(block, Block::Call(_)));
+                if speaks || !self.headed {
+                    let head = !self.headed;
+                    self.headed = true;
+                    self.items.push(Item::Reply { entry: entry.clone(), head });
+                }
+            }
+            (Role::User, origin) => {
+                let note = format!("{}, to the model: {}", origin.word(), entry.text());
+                self.items.push(Item::Note(note, Look::Dim));
+            }
+            (Role::System | Role::Tool, _) => {}
+        }
+    }
+
+    fn ended(&mut self, reason: &TransitionReason) {
+        self.end_live();
+        let note = match reason {
+            TransitionReason::Answered | TransitionReason::ToolResult => return,
+            TransitionReason::Failed(failure) => {
+                self.items.push(Item::Failure(failure.clone()));
+                return;
+            }
+            TransitionReason::EmptyReply => {
+                "The model returned nothing. /continue asks it once more.".to_owned()
+            }
+            TransitionReason::Stopped => {
+                "Stopped. What had arrived is kept. /continue goes on.".to_owned()
+            }
+            TransitionReason::TurnLimit(limit) => {
+                format!("Stopped after {limit} turns, the limit for one prompt. /continue goes on.")
+            }
+            TransitionReason::RepeatedDenial => {
+                "Stopped: the model proposed the same command again after it had been denied \
+                 twice. Tell it what to do instead."
+                    .to_owned()
+            }
+        };
+        self.items.push(Item::Note(note, Look::Warning));
+    }
+
+    fn end_live(&mut self) {
+        self.live = Live::default();
+        self.live_number += 1;
+    }
+}
+
+fn turn(number: TurnNumber, session: &Session) -> Item {
+    let parts = session.parts_of(number);
+    let count = outline::message_count(&parts);
+    let messages = if count == 1 { "message" } else { "messages" };
+    Item::Turn {
+        posted: format!("turn {number} → {count} {messages}"),
+        roles: outline::roles(&parts),
+        bytes: session.turn(number).map_or(0, |turn| turn.request.bytes),
+    }
+}
+
+/// The separator of a turn, as long as there is room for.
+fn separator(posted: &str, roles: &str, bytes: u64, columns: usize) -> String {
+    let bytes = text::bytes(bytes);
+    let full = format!("── {posted}: {roles} · {bytes} ──");
+    if text::width(&full) <= columns {
+        return full;
+    }
+    let counted = format!("── {posted}: {} · {bytes} ──", counts(roles));
+    if text::width(&counted) <= columns {
+        return counted;
+    }
+    text::fit(&format!("── {posted} · {bytes} ──"), columns).into_owned()
+}
+
+/// How often each role occurs, in order of appearance: `system user assistant×3 tool×3`.
+fn counts(roles: &str) -> String {
+    let mut counted: Vec<(&str, usize)> = Vec::new();
+    for word in roles.split(' ') {
+        let (role, times) = word.split_once('×').unwrap_or((word, "1"));
+        let times = times.parse().unwrap_or(1);
+        match counted.iter_mut().find(|(known, _)| *known == role) {
+            Some((_, count)) => *count += times,
+            None => counted.push((role, times)),
+        }
+    }
+    let word = |(role, count): (&str, usize)| match count {
+        1 => role.to_owned(),
+        _ => format!("{role}×{count}"),
+    };
+    counted.into_iter().map(word).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,64 @@
+//! The help: every key of every place, from the keymap, and the words that the prompt knows.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::tui::View;
+use crate::tui::keymap::{self, Context};
+use crate::tui::paint;
+use crate::tui::rows::Rows;
+use crate::tui::scroll::{Measure, Scroll};
+use crate::tui::theme::Look;
+
+const WORDS: [(&str, &str); 5] = [
+    ("/help", "shows these keys"),
+    ("/continue", "posts the history once more: after a failure, a stop or the turn limit"),
+    ("/clear", "starts anew: the model will remember nothing"),
+    ("/quit", "ends limpid; so do q and exit alone"),
+    ("Up, Down", "at the first or last row of the draft: earlier prompts"),
+];
+
+/// Draws the help over the screen and returns what it came to.
+pub(in crate::tui) fn draw(
+    view: &View<'_>,
+    scroll: &Scroll,
+    context: Context,
+    screen: Rect,
+    buf: &mut Buffer,
+) -> Measure {
+    let width = screen.width.min(84);
+    let area = Rect {
+        x: screen.x + (screen.width - width) / 2,
+        y: screen.y + 1.min(screen.height),
+        width,
+        height: screen.height.saturating_sub(2),
+    };
+    let inside = paint::pane(buf, area, true, &[("Help ", Look::Focus)], view.theme);
+    let mut rows = Rows::default();
+    let mut last = "";
+    for (section, binding) in keymap::sections(context) {
+        heading(&mut rows, &mut last, section, inside.width);
+        entry(&mut rows, binding.label, binding.long, inside.width);
+    }
+    heading(&mut rows, &mut last, "Words in the prompt", inside.width);
+    for (word, what) in WORDS {
+        entry(&mut rows, word, what, inside.width);
+    }
+    let measure = scroll.measure(rows.len(), inside.height.into());
+    rows.draw(measure.top, inside, buf, view.theme);
+    measure
+}
+
+fn heading<'a>(rows: &mut Rows, last: &mut &'a str, section: &'a str, width: u16) {
+    if *last != section {
+        if !last.is_empty() {
+            rows.blank();
+        }
+        rows.push(section, Look::Strong, 0, width);
+        *last = section;
+    }
+}
+
+fn entry(rows: &mut Rows, key: &str, what: &str, width: u16) {
+    rows.push(&format!("{key:<11}{what}"), Look::Text, 1, width);
+}

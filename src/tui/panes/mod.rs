@@ -1,0 +1,12 @@
+//! The panes, each with its state, what changes it, and how it is drawn.
+
+pub(super) mod approval;
+mod call;
+pub(super) mod conversation;
+pub(super) mod footer;
+pub(super) mod help;
+pub(super) mod inspector;
+pub(super) mod prompt;
+mod readable;
+pub(super) mod status;
+pub(super) mod tools;

@@ -1,0 +1,134 @@
+//! The prompt editor, and what a submitted text means: a prompt, or one of limpid's own words.
+
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use crate::tui::View;
+use crate::tui::draft::Draft;
+use crate::tui::paint;
+use crate::tui::prompt_history::PromptHistory;
+use crate::tui::theme::Look;
+
+/// The state of the pane.
+#[derive(Debug, Default)]
+pub(in crate::tui) struct Prompt {
+    draft: Draft,
+    history: PromptHistory,
+}
+
+/// What a submitted text means.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::tui) enum Submitted {
+    /// There is nothing in it.
+    Nothing,
+    /// For the model.
+    Prompt(String),
+    /// `/continue`
+    Continue,
+    /// `/clear`
+    Clear,
+    /// `/help`
+    Help,
+    /// `/quit`, `q` or `exit`
+    Quit,
+    /// A single `/word` that limpid does not know.
+    Unknown(String),
+}
+
+impl Prompt {
+    pub(in crate::tui) fn is_empty(&self) -> bool {
+        self.draft.is_empty()
+    }
+
+    /// Rows that the draft takes in this width.
+    pub(in crate::tui) fn rows(&self, width: u16) -> u16 {
+        self.draft.rows(width)
+    }
+
+    /// What Enter would submit. Only a single word of small letters after the slash is a command, so
+    /// that `/usr/bin/env …` is a prompt.
+    pub(in crate::tui) fn submitted(&self) -> Submitted {
+        let text = self.draft.text();
+        let word = text.trim();
+        match word {
+            "" => Submitted::Nothing,
+            "/continue" => Submitted::Continue,
+            "/clear" => Submitted::Clear,
+            "/help" => Submitted::Help,
+            "/quit" | "q" | "exit" => Submitted::Quit,
+            _ => match word.strip_prefix('/') {
+                Some(name) if !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase()) => {
+                    Submitted::Unknown(word.to_owned())
+                }
+                _ => Submitted::Prompt(text),
+            },
+        }
+    }
+
+    /// Empties the draft; what was in it can be fetched back with Up.
+    pub(in crate::tui) fn take(&mut self) {
+        self.history.add(&self.draft.text());
+        self.draft.clear();
+    }
+
+    /// Puts a text back that could not be sent, before what was typed since.
+    pub(in crate::tui) fn put_back(&mut self, text: &str) {
+        let typed = self.draft.text();
+        let joined = if typed.is_empty() { text.to_owned() } else { format!("{text}\n{typed}") };
+        self.draft.set_text(&joined);
+    }
+
+    pub(in crate::tui) fn newline(&mut self) {
+        self.draft.newline();
+    }
+
+    pub(in crate::tui) fn paste(&mut self, text: &str) {
+        self.draft.paste(text);
+    }
+
+    /// A key that is text or moves the cursor.
+    pub(in crate::tui) fn key(&mut self, key: KeyEvent) {
+        if !self.history.key(key, &mut self.draft) {
+            self.draft.key(key);
+        }
+    }
+}
+
+/// Draws the pane; returns where the cursor belongs if the pane has the keys.
+pub(in crate::tui) fn draw(
+    view: &View<'_>,
+    focused: bool,
+    area: Rect,
+    framed: bool,
+    buf: &mut Buffer,
+) -> Option<Position> {
+    let inside = if framed {
+        paint::pane(buf, area, focused, &[("Prompt ", title(focused))], view.theme)
+    } else {
+        let mark = if focused { ("› ", Look::Focus) } else { ("  ", Look::Dim) };
+        paint::pieces(buf, (area.x, area.y), area.width, &[mark], view.theme);
+        let indent = 2.min(area.width);
+        Rect { x: area.x + indent, width: area.width - indent, ..area }
+    };
+    if inside.is_empty() {
+        return None;
+    }
+    let draft = &view.model.prompt.draft;
+    if draft.is_empty() {
+        let waits = view.model.approval.is_some();
+        let hint = match (waits, view.model.running, view.model.session.turns.is_empty()) {
+            (true, _, _) => "The model waits for your decision above.",
+            (_, true, _) => "Esc stops. What you type stays here until you send it.",
+            (_, _, true) => "Ask something, e.g. List all Python files in this directory",
+            _ => "",
+        };
+        paint::line(buf, inside, hint, Look::Dim, view.theme);
+    }
+    let cursor = draft.draw(inside, buf, view.theme.style(Look::Text));
+    cursor.filter(|_| focused)
+}
+
+fn title(focused: bool) -> Look {
+    if focused { Look::Focus } else { Look::Dim }
+}

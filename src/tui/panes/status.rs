@@ -1,0 +1,98 @@
+//! The status line: where, which model, whether commands are asked for, which turn, tokens.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::call;
+use crate::approval::Mode;
+use crate::conversation::TransitionReason;
+use crate::text::{self, Show};
+use crate::tui::View;
+use crate::tui::paint::{self, Piece};
+use crate::tui::theme::Look;
+
+/// Draws the line. What does not fit is left out, the least important first.
+pub(in crate::tui) fn draw(view: &View<'_>, area: Rect, buf: &mut Buffer) {
+    let profile = view.model.profile();
+    let model = text::visible(&profile.model, Show::Prose).into_owned();
+    let server = text::visible(&profile.name, Show::Prose).into_owned();
+    let (mode, mode_look) = match view.model.setup.mode {
+        Mode::Ask => ("ask".to_owned(), Look::Text),
+        Mode::Yolo => (" YOLO ".to_owned(), Look::Yolo),
+    };
+    let directory = text::visible(&view.model.setup.directory, Show::Prose).into_owned();
+    // Each with its rank: the higher, the sooner it is left out.
+    let mut parts: Vec<(u8, String, Look)> = vec![
+        (4, "limpid".to_owned(), Look::Strong),
+        (3, directory, Look::Text),
+        (1, format!("{model} @ {server}"), Look::Text),
+        (0, mode, mode_look),
+        (2, turn(view), Look::Text),
+        (5, tokens(view), Look::Dim),
+    ];
+    parts.retain(|(_, text, _)| !text.is_empty());
+    let columns = |parts: &[(u8, String, Look)]| -> usize {
+        1 + parts.iter().map(|(_, text, _)| text::width(text) + 3).sum::<usize>()
+    };
+    while columns(&parts) > usize::from(area.width) + 3 && parts.len() > 1 {
+        let Some(last) = (0..parts.len()).max_by_key(|&index| parts[index].0) else { break };
+        parts.remove(last);
+    }
+    let mut pieces: Vec<Piece<'_>> = vec![(" ", Look::Text)];
+    for (index, (_, text, look)) in parts.iter().enumerate() {
+        if index > 0 {
+            pieces.push((if index == 1 && parts[0].0 == 4 { "  " } else { "   " }, Look::Text));
+        }
+        pieces.push((text, *look));
+    }
+    paint::pieces(buf, (area.x, area.y), area.width, &pieces, view.theme);
+}
+
+fn turn(view: &View<'_>) -> String {
+    let model = view.model;
+    let Some(turn) = model.session.turns.last() else { return String::new() };
+    let mut parts = vec![format!("turn {}", turn.number)];
+    if let Some(ended) = model.session.ended.as_ref().filter(|_| !model.running) {
+        parts.push(ended.word().to_owned());
+    } else if model.turns_of_prompt > 1 {
+        parts.push(TransitionReason::ToolResult.word().to_owned());
+    }
+    if model.running {
+        let since = |at: Option<u64>| at.map(|at| call::seconds(view.unix_ms.saturating_sub(at)));
+        if model.approval.is_some() {
+            parts.push("asks".to_owned());
+        } else if turn.response.is_none() {
+            let word = if model.conversation.is_streaming() { "streaming" } else { "waiting" };
+            parts.extend(since(turn.posted_at).map(|time| format!("{word} {time}")));
+        } else if model.tools.running(&model.session) {
+            parts.push("running".to_owned());
+        }
+    }
+    parts.join(" · ")
+}
+
+/// Tokens of the newest turn that has told them.
+fn tokens(view: &View<'_>) -> String {
+    let usage = view
+        .model
+        .session
+        .turns
+        .iter()
+        .rev()
+        .take(8)
+        .find_map(|turn| turn.response.as_ref().and_then(|response| response.usage));
+    let Some(usage) = usage else { return String::new() };
+    let input = usage.input.map(|tokens| format!("↑{}", count(tokens)));
+    let output = usage.output.map(|tokens| format!("↓{}", count(tokens)));
+    [input, output].into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// A count, short: `212`, `3.9k`, `1.2M`.
+fn count(n: u64) -> String {
+    let tenths = |unit: u64| format!("{}.{}", n / unit, n % unit * 10 / unit);
+    match n {
+        0..1_000 => n.to_string(),
+        1_000..1_000_000 => format!("{}k", tenths(1_000)),
+        _ => format!("{}M", tenths(1_000_000)),
+    }
+}

@@ -1,0 +1,348 @@
+//! The tools pane: one row a call, with its state and time; a call opened shows its command in
+//! full, who decided what, its output while it runs, and then what the model was told.
+
+use std::collections::HashMap;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::call;
+use crate::conversation::{
+    CallDecided, CallId, CallLog, CallState, CallStatus, DecidedBy, Event, Progress, Record, Session,
+};
+use crate::text;
+use crate::tui::View;
+use crate::tui::keymap::Action;
+use crate::tui::paint;
+use crate::tui::rows::Rows;
+use crate::tui::scroll::{Measure, Scroll};
+use crate::tui::theme::Look;
+
+/// The state of the pane.
+#[derive(Debug)]
+pub(in crate::tui) struct Tools {
+    /// The calls, oldest first.
+    calls: Vec<CallId>,
+    details: HashMap<CallId, Detail>,
+    /// The selected row; `None` is the newest.
+    selected: Option<usize>,
+    pub(in crate::tui) opened: Option<CallId>,
+    pub(in crate::tui) scroll: Scroll,
+    /// Rows that fit into the list.
+    pub(in crate::tui) page: usize,
+}
+
+/// What the pane knows of a call beside the records.
+#[derive(Debug, Default)]
+struct Detail {
+    /// The newest lines of its output, while it runs.
+    tail: String,
+    produced: u64,
+    /// What the model was told, and how many lines that is.
+    result: Option<(std::sync::Arc<crate::conversation::Entry>, usize)>,
+    /// Counts the changes.
+    version: u32,
+}
+
+impl Default for Tools {
+    fn default() -> Self {
+        Self {
+            calls: Vec::new(),
+            details: HashMap::new(),
+            selected: None,
+            opened: None,
+            scroll: Scroll::following(),
+            page: 1,
+        }
+    }
+}
+
+impl Tools {
+    /// How many calls there are.
+    pub(in crate::tui) fn count(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Lines that the model was told in answer to a call.
+    pub(in crate::tui) fn lines(&self, call: &CallId) -> Option<usize> {
+        self.details.get(call)?.result.as_ref().map(|(_, lines)| *lines)
+    }
+
+    /// Whether a command runs.
+    pub(in crate::tui) fn running(&self, session: &Session) -> bool {
+        self.calls.iter().rev().take(16).any(|call| {
+            session
+                .calls
+                .get(call)
+                .is_some_and(|log| log.started_at.is_some() && log.finished.is_none())
+        })
+    }
+
+    /// Takes an event; `session` has taken it already.
+    pub(in crate::tui) fn event(&mut self, event: &Event) {
+        match event {
+            Event::Progress(Progress::Output { call, tail, produced }) => {
+                let detail = self.details.entry(call.clone()).or_default();
+                detail.tail.clone_from(tail);
+                detail.produced = *produced;
+                detail.version += 1;
+            }
+            Event::Record(stamped) => match &stamped.record {
+                Record::CallProposed(proposed) => {
+                    self.calls.push(proposed.call.clone());
+                    self.details.entry(proposed.call.clone()).or_default();
+                }
+                Record::CallDecided(CallDecided { call, .. }) | Record::CallStarted { call } => {
+                    self.touch(call);
+                }
+                Record::CallFinished(finished) => self.touch(&finished.call),
+                Record::Entry(entry) => {
+                    if let Some(result) = entry.result()
+                        && let Some(detail) = self.details.get_mut(&result.call)
+                    {
+                        detail.result = Some((entry.clone(), result.text.lines().count()));
+                        detail.tail = String::new();
+                        detail.version += 1;
+                    }
+                }
+                _ => {}
+            },
+            Event::Progress(_) => {}
+        }
+    }
+
+    fn touch(&mut self, call: &CallId) {
+        if let Some(detail) = self.details.get_mut(call) {
+            detail.version += 1;
+        }
+    }
+
+    fn selected(&self) -> usize {
+        let newest = self.calls.len().saturating_sub(1);
+        self.selected.map_or(newest, |selected| selected.min(newest))
+    }
+
+    /// Takes a key that means something here.
+    pub(in crate::tui) fn act(&mut self, action: Action) {
+        if self.opened.is_some() {
+            match action {
+                Action::Back => self.opened = None,
+                _ => self.scroll.act(action),
+            }
+            return;
+        }
+        let newest = self.calls.len().saturating_sub(1);
+        let selected = self.selected();
+        let page = self.page.max(1);
+        let to = match action {
+            Action::Up => selected.saturating_sub(1),
+            Action::Down => selected + 1,
+            Action::PageUp => selected.saturating_sub(page),
+            Action::PageDown => selected + page,
+            Action::Start => 0,
+            Action::End => newest,
+            Action::Open => {
+                if let Some(call) = self.calls.get(selected) {
+                    self.opened = Some(call.clone());
+                    self.scroll = Scroll::following();
+                }
+                return;
+            }
+            _ => return,
+        };
+        self.selected = if to >= newest { None } else { Some(to) };
+    }
+}
+
+/// The opened call, laid out.
+#[derive(Debug, Default)]
+pub(in crate::tui) struct Layout {
+    of: Option<(CallId, u32, u16)>,
+    rows: Rows,
+}
+
+/// Draws the list and returns how many rows fit.
+pub(in crate::tui) fn draw_list(view: &View<'_>, focused: bool, area: Rect, buf: &mut Buffer) -> usize {
+    let tools = &view.model.tools;
+    let height = usize::from(area.height);
+    if tools.calls.is_empty() {
+        let text = "No calls yet. Commands that the model asks for are listed here.";
+        let mut rows = Rows::default();
+        rows.push(text, Look::Dim, 0, area.width);
+        rows.draw(0, area, buf, view.theme);
+        return height;
+    }
+    let selected = tools.selected();
+    let tail = tail_rows(view, selected, height);
+    let first = (selected + 1 + tail.len()).saturating_sub(height).min(selected);
+    let digits = tools.calls.len().to_string().len();
+    let mut y = area.y;
+    for (index, id) in tools.calls.iter().enumerate().skip(first) {
+        if y >= area.bottom() {
+            break;
+        }
+        let Some(log) = view.model.session.calls.get(id) else { continue };
+        let row = Rect { y, height: 1, ..area };
+        draw_row(view, log, (index + 1, digits), row, buf);
+        if focused && index == selected {
+            buf.set_style(row, view.theme.style(Look::Selected));
+        }
+        y += 1;
+        if index == selected {
+            for line in &tail {
+                if y >= area.bottom() {
+                    break;
+                }
+                let pieces = [(" │ ", Look::Dim), (line.as_str(), Look::Dim)];
+                paint::pieces(buf, (area.x, y), area.width, &pieces, view.theme);
+                y += 1;
+            }
+        }
+    }
+    height
+}
+
+/// The newest lines of output under the selected row, if its command runs.
+fn tail_rows(view: &View<'_>, selected: usize, height: usize) -> Vec<String> {
+    let tools = &view.model.tools;
+    let Some(id) = tools.calls.get(selected) else { return Vec::new() };
+    let (Some(detail), Some(log)) = (tools.details.get(id), view.model.session.calls.get(id))
+    else {
+        return Vec::new();
+    };
+    if log.started_at.is_none() || log.finished.is_some() {
+        return Vec::new();
+    }
+    let room = height.saturating_sub(1).min(4);
+    let mut lines: Vec<String> = detail
+        .tail
+        .trim_end_matches('\n')
+        .rsplit('\n')
+        .take(room)
+        .map(|line| text::visible(line, text::Show::Prose).into_owned())
+        .collect();
+    lines.reverse();
+    lines.retain(|line| !line.trim().is_empty());
+    lines
+}
+
+fn draw_row(
+    view: &View<'_>,
+    log: &CallLog,
+    (number, digits): (usize, usize),
+    area: Rect,
+    buf: &mut Buffer,
+) {
+    let (mark, look) = call::mark(log);
+    let time = call::ran_ms(log, view.unix_ms).map(text::duration).unwrap_or_default();
+    let state = call::state(log);
+    let right = if time.is_empty() { state } else { format!("{state} {time:>8}") };
+    let right_columns = u16::try_from(text::width(&right)).unwrap_or(0).min(area.width / 2);
+    let name = text::visible(&log.proposed.name, text::Show::Prose);
+    let name = text::fit(&name, 16);
+    let number = format!(" {number:>digits$} ");
+    let command = call::first_line(log);
+    let pieces = [
+        (mark, look),
+        (number.as_str(), Look::Dim),
+        (&*name, Look::Text),
+        ("  ", Look::Text),
+        (command.as_str(), Look::Strong),
+    ];
+    let room = area.width.saturating_sub(right_columns + 2);
+    paint::pieces(buf, (area.x, area.y), room, &pieces, view.theme);
+    let place = (area.right() - right_columns, area.y);
+    let looks = if log.finished.is_some() && look == Look::Bad { Look::Bad } else { Look::Dim };
+    paint::pieces(buf, place, right_columns, &[(&right, looks)], view.theme);
+}
+
+/// Draws the opened call and returns what it came to.
+pub(in crate::tui) fn draw_call(
+    view: &View<'_>,
+    id: &CallId,
+    layout: &mut Layout,
+    area: Rect,
+    buf: &mut Buffer,
+) -> Measure {
+    let tools = &view.model.tools;
+    let version = tools.details.get(id).map_or(0, |detail| detail.version);
+    let key = Some((id.clone(), version, area.width));
+    if layout.of != key {
+        layout.of = key;
+        layout.rows = lay_out(view, id, area.width);
+    }
+    let measure = tools.scroll.measure(layout.rows.len(), area.height.into());
+    layout.rows.draw(measure.top, area, buf, view.theme);
+    measure
+}
+
+fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
+    let mut rows = Rows::default();
+    let Some(log) = view.model.session.calls.get(id) else { return rows };
+    let command = call::command(log);
+    if command.is_empty() {
+        rows.push("No command could be read from this call.", Look::Dim, 0, width);
+    } else {
+        rows.push(command, Look::Strong, 0, width);
+    }
+    if let CallState::Unusable(why) = &log.proposed.state {
+        rows.push(&format!("unusable: {why}"), Look::Bad, 0, width);
+    }
+    if let Some(decided) = &log.decided {
+        decision(&mut rows, decided, width);
+    }
+    if let Some(CallStatus::NotRun(why)) = log.finished.as_ref().map(|finished| &finished.status) {
+        rows.push(&format!("not run: {why}"), Look::Warning, 0, width);
+    }
+    let Some(detail) = view.model.tools.details.get(id) else { return rows };
+    match &detail.result {
+        Some((entry, _)) => {
+            rows.push("── what the model was told ──", Look::Dim, 0, width);
+            rows.push(entry.result().map_or("", |result| &result.text), Look::Text, 0, width);
+        }
+        None if log.started_at.is_some() => {
+            let bytes = text::bytes(detail.produced);
+            rows.push(&format!("── output so far, {bytes}; newest lines ──"), Look::Dim, 0, width);
+            rows.push(&detail.tail, Look::Text, 0, width);
+        }
+        None => {}
+    }
+    if let Some(finished) = &log.finished {
+        let receipt = &finished.receipt;
+        let mut line = format!(
+            "── produced {} · sent {}",
+            text::bytes(receipt.produced),
+            text::bytes(receipt.sent)
+        );
+        if receipt.cut > 0 {
+            line.push_str(&format!(" · cut {}", text::bytes(receipt.cut)));
+        }
+        if let Some(file) = &receipt.file {
+            line.push_str(&format!(" · full output: {file}"));
+        }
+        rows.push(&line, Look::Dim, 0, width);
+    }
+    rows
+}
+
+fn decision(rows: &mut Rows, decided: &CallDecided, width: u16) {
+    let by = match decided.by {
+        DecidedBy::User => "you",
+        DecidedBy::SessionRule => "you, for this exact command in this session",
+        DecidedBy::Yolo => "--yolo",
+        DecidedBy::Harness => "limpid",
+    };
+    match &decided.executed {
+        None => {
+            rows.push(&format!("denied by {by}"), Look::Warning, 0, width);
+            if let Some(reason) = &decided.reason {
+                rows.push(reason, Look::Text, 2, width);
+            }
+        }
+        Some(executed) if *executed != decided.proposed => {
+            rows.push("edited by you; the model had proposed:", Look::Warning, 0, width);
+            rows.push(&decided.proposed, Look::Text, 2, width);
+        }
+        Some(_) => rows.push(&format!("allowed by {by}"), Look::Dim, 0, width),
+    }
+}

@@ -1,0 +1,167 @@
+//! Untrusted text made safe, wrapped to a width and ready to be drawn from any row on.
+
+use std::ops::Range;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::theme::{Look, Theme};
+use crate::text::{self, Show};
+
+#[derive(Debug)]
+struct Row {
+    range: Range<usize>,
+    indent: u16,
+    look: Look,
+}
+
+/// Rows of one width.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    text: String,
+    rows: Vec<Row>,
+}
+
+impl Rows {
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// An empty row.
+    pub(super) fn blank(&mut self) {
+        let end = self.text.len();
+        self.rows.push(Row { range: end..end, indent: 0, look: Look::Text });
+    }
+
+    /// All lines of a text, wrapped to `width` columns, indent included.
+    pub(super) fn push(&mut self, raw: &str, look: Look, indent: u16, width: u16) {
+        for line in raw.strip_suffix('\n').unwrap_or(raw).split('\n') {
+            self.line(line.strip_suffix('\r').unwrap_or(line), look, indent, width);
+        }
+    }
+
+    /// A text with fenced code blocks.
+    pub(super) fn push_markdown(&mut self, raw: &str, look: Look, width: u16) {
+        let mut growing = Growing { rows: std::mem::take(self), ..Growing::default() };
+        growing.settle(0, false);
+        growing.lay_out(raw.trim_end_matches('\n'), look, width);
+        *self = growing.rows;
+    }
+
+    /// One line, wrapped.
+    fn line(&mut self, line: &str, look: Look, indent: u16, width: u16) {
+        let shown = text::visible(line, Show::Prose);
+        let columns = usize::from(width.saturating_sub(indent).max(1));
+        let start = self.text.len();
+        self.text.push_str(&shown);
+        for range in text::wrap(&shown, columns) {
+            let range = start + range.start..start + range.end;
+            self.rows.push(Row { range, indent, look });
+        }
+    }
+
+    /// Draws the rows from `top` on and returns how many were drawn.
+    pub(super) fn draw(&self, top: usize, area: Rect, buf: &mut Buffer, theme: Theme) -> u16 {
+        let mut drawn = 0;
+        for row in self.rows.iter().skip(top).take(usize::from(area.height)) {
+            let x = area.x.saturating_add(row.indent);
+            if let Some(columns) = area.right().checked_sub(x).filter(|columns| *columns > 0) {
+                let text = &self.text[row.range.clone()];
+                buf.set_stringn(x, area.y + drawn, text, columns.into(), theme.style(row.look));
+            }
+            drawn += 1;
+        }
+        drawn
+    }
+}
+
+/// Rows of a text with fenced code blocks that may still grow at its end. What cannot change any
+/// more is laid out once.
+#[derive(Debug, Default)]
+pub(super) struct Growing {
+    rows: Rows,
+    /// Up to here the source is laid out for good, and what it came to.
+    settled: Settled,
+    /// Length of the source at the last call.
+    seen: usize,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Settled {
+    source: usize,
+    rows: usize,
+    text: usize,
+    code: bool,
+    mid_line: bool,
+}
+
+impl Growing {
+    /// Lays out what came since the last call; `source` begins with what it was then.
+    pub(super) fn lay_out(&mut self, source: &str, look: Look, width: u16) -> &Rows {
+        if source.len() == self.seen {
+            return &self.rows;
+        }
+        self.seen = source.len();
+        self.rows.rows.truncate(self.settled.rows);
+        self.rows.text.truncate(self.settled.text);
+        let mut rest = &source[self.settled.source..];
+        while let Some((line, after)) = rest.split_once('\n') {
+            self.line(line, look, width);
+            let source = self.settled.source + line.len() + 1;
+            self.settle(source, false);
+            rest = after;
+        }
+        if !rest.is_empty() {
+            let before = self.settled.code;
+            self.line(rest, look, width);
+            self.settled.code = before;
+            self.settle_long_line(rest);
+        }
+        &self.rows
+    }
+
+    pub(super) fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    fn line(&mut self, line: &str, look: Look, width: u16) {
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        let fence = !self.settled.mid_line && line.trim_start().starts_with("```");
+        let (look, indent) = match (fence, self.settled.code) {
+            (true, _) => (Look::Dim, 0),
+            (false, true) => (Look::Code, 2),
+            (false, false) => (look, 0),
+        };
+        self.rows.line(line, look, indent, width);
+        self.settled.code ^= fence;
+    }
+
+    fn settle(&mut self, source: usize, mid_line: bool) {
+        let Self { rows, settled, .. } = self;
+        *settled = Settled {
+            source,
+            rows: rows.rows.len(),
+            text: rows.text.len(),
+            code: settled.code,
+            mid_line,
+        };
+    }
+
+    /// A line without end is settled but for its last two rows, if it is drawn as it is written.
+    fn settle_long_line(&mut self, rest: &str) {
+        let tail = &self.rows.rows[self.settled.rows..];
+        let fence = tail.first().is_some_and(|row| row.look == Look::Dim);
+        if fence || tail.len() < 4 || self.rows.text[self.settled.text..] != *rest {
+            return;
+        }
+        let keep = self.rows.rows.len() - 2;
+        let text = self.rows.rows[keep].range.start;
+        self.settled = Settled {
+            source: self.settled.source + (text - self.settled.text),
+            rows: keep,
+            text,
+            code: self.settled.code,
+            mid_line: true,
+        };
+    }
+}

@@ -1,0 +1,316 @@
+//! Routes: which input reaches which pane, and what is asked of the loop in turn.
+
+use std::time::{Duration, Instant};
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use super::keymap::{Action, Context, resolve};
+use super::layout::Shape;
+use super::model::{Effect, Focus, Input, Model, TWICE};
+use super::panes::approval::{ALONE, Approval};
+use super::panes::prompt::Submitted;
+use super::scroll::Scroll;
+use crate::conversation::{CallId, Command, Event, Progress, Record};
+
+/// An Esc so soon after another is a key held down: it denies one call, not the next one too.
+const HELD: Duration = Duration::from_millis(500);
+
+/// Takes an input. `now` never goes back.
+pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
+    let mut effects: Vec<Effect> =
+        model.approval.as_mut().and_then(|a| a.settle(now)).map(Effect::Send).into_iter().collect();
+    match input {
+        Input::Key(event) if event.kind == KeyEventKind::Release => {}
+        Input::Key(event) => effects.extend(key(model, event, now)),
+        Input::Paste(text) => paste(model, &text, now),
+        Input::Resize(columns, rows) => {
+            model.size = (columns, rows);
+            if Shape::of(model.size) == Shape::Small && model.focus != Focus::Approval {
+                model.focus = Focus::Prompt;
+            }
+            if let Some(approval) = &mut model.approval {
+                approval.conceal();
+            }
+        }
+        Input::Event(event) => take_event(model, event),
+        Input::Tick => {}
+    }
+    if model.interrupted.is_some_and(|at| now >= at + TWICE) {
+        model.interrupted = None;
+    }
+    effects
+}
+
+fn take_event(model: &mut Model, event: Event) {
+    if let Event::Record(stamped) = &event {
+        model.session.apply(stamped);
+    }
+    model.conversation.event(&event, &model.session);
+    model.tools.event(&event);
+    match event {
+        Event::Progress(Progress::Ask { call }) => ask(model, &call),
+        Event::Progress(_) => {}
+        Event::Record(stamped) => match &stamped.record {
+            Record::Request(_) => {
+                model.running = true;
+                model.turns_of_prompt += 1;
+            }
+            Record::CallDecided(decided) => withdraw(model, Some(&decided.call)),
+            Record::CallFinished(finished) => withdraw(model, Some(&finished.call)),
+            Record::Ended(_) => {
+                model.running = false;
+                withdraw(model, None);
+            }
+            _ => {}
+        },
+    }
+}
+
+fn ask(model: &mut Model, call: &CallId) {
+    withdraw(model, None);
+    model.panels += 1;
+    // Each panel numbers its texts in a range of its own.
+    let version = model.panels << 32;
+    model.approval = Approval::new(call, &model.session, model.last_input, version);
+    if model.approval.is_none() {
+        model.note = Some("Asked about a call without a command: nothing runs. Esc stops.".to_owned());
+    }
+}
+
+/// Takes the panel away: the one for this call, or any.
+fn withdraw(model: &mut Model, call: Option<&CallId>) {
+    if model.approval.as_ref().is_none_or(|a| call.is_some_and(|call| a.call != *call)) {
+        return;
+    }
+    model.approval = None;
+    if model.focus == Focus::Approval {
+        model.focus = Focus::Prompt;
+    }
+}
+
+fn paste(model: &mut Model, text: &str, now: Instant) {
+    let context = model.context(now);
+    model.last_input = Some(now);
+    model.last_key = None;
+    model.note = None;
+    let Some(approval) = &mut model.approval else {
+        if context == Context::Prompt {
+            model.prompt.paste(text);
+        }
+        return;
+    };
+    if matches!(context, Context::CommandField | Context::ReasonField) {
+        if let Some(draft) = approval.draft_mut() {
+            draft.paste(text);
+        }
+    } else if context == Context::Prompt {
+        approval.paste_ignored(now);
+        model.prompt.paste(text);
+    } else if matches!(context, Context::Approval | Context::ApprovalWaits) {
+        approval.paste_ignored(now);
+        model.note = Some("Paste ignored: it decides nothing.".to_owned());
+    } else {
+        approval.paste_ignored(now);
+    }
+}
+
+fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
+    let before = model.last_input.replace(now);
+    let last_key = model.last_key.replace(key);
+    let since = before.map(|at| now.saturating_duration_since(at));
+    let context = model.context(now);
+    let action = resolve(context, key);
+    if action == Some(Action::Interrupt) {
+        return interrupt(model, now);
+    }
+    model.interrupted = None;
+    model.note = None;
+    if let Some(approval) = &mut model.approval {
+        if approval.is_burst(key, now) {
+            model.note = Some("Keys that come in a burst decide nothing.".to_owned());
+            return Vec::new();
+        }
+        if context != Context::Approval {
+            approval.disturb(now);
+        }
+    }
+    let Some(action) = action else {
+        text(model, context, key, now);
+        return Vec::new();
+    };
+    let alone = since.is_none_or(|since| since >= ALONE);
+    match action {
+        Action::NextPane => move_focus(model, 1),
+        Action::PreviousPane => move_focus(model, -1),
+        Action::Help => model.help = Some(Scroll::from_top()),
+        Action::Back => {
+            let held = last_key.is_some_and(|last| last.code == KeyCode::Esc)
+                && since.is_some_and(|since| since < HELD);
+            return back(model, context, key, alone && !held, now);
+        }
+        Action::EndOfInput if model.prompt.is_empty() => return vec![Effect::Quit],
+        Action::AllowOnce
+        | Action::AllowSession
+        | Action::Edit
+        | Action::Deny
+        | Action::DenyWithReason => {
+            if let Some(approval) = &mut model.approval {
+                model.note = approval.choose(action, key, alone, now);
+            }
+        }
+        Action::Submit if context == Context::Prompt => return submit(model),
+        Action::Submit => {
+            let command = model.approval.as_mut().and_then(|a| a.submit_field(now));
+            return command.map(Effect::Send).into_iter().collect();
+        }
+        Action::NewLine => match model.approval.as_mut().and_then(|a| a.draft_mut()) {
+            Some(draft) => draft.newline(),
+            None => model.prompt.newline(),
+        },
+        _ => in_pane(model, context, action),
+    }
+    Vec::new()
+}
+
+/// A key that only the pane in question knows.
+fn in_pane(model: &mut Model, context: Context, action: Action) {
+    match context {
+        Context::Help => {
+            if let Some(help) = &mut model.help {
+                help.act(action);
+            }
+        }
+        Context::Tools | Context::Call => model.tools.act(action),
+        Context::Inspector | Context::Message => model.inspector.act(action, &model.session),
+        Context::Conversation => model.conversation.scroll.act(action),
+        Context::Prompt
+        | Context::Approval
+        | Context::ApprovalWaits
+        | Context::CommandField
+        | Context::ReasonField => match &mut model.approval {
+            Some(approval) => approval.scroll(action),
+            None => model.conversation.scroll.act(action),
+        },
+    }
+}
+
+/// A key that no table names: text for the field that has the keys.
+fn text(model: &mut Model, context: Context, key: KeyEvent, now: Instant) {
+    match context {
+        Context::Prompt => model.prompt.key(key),
+        Context::CommandField | Context::ReasonField => {
+            if let Some(draft) = model.approval.as_mut().and_then(|a| a.draft_mut()) {
+                draft.key(key);
+            }
+        }
+        Context::Approval => {
+            let typed = matches!(key.code, KeyCode::Char(c) if c != ' ')
+                && !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+            if let Some(approval) = &mut model.approval {
+                approval.disturb(now);
+            }
+            if typed && model.focus == Focus::Prompt {
+                model.prompt.key(key);
+            } else {
+                model.note = Some("That key decides nothing.".to_owned());
+            }
+        }
+        _ => {}
+    }
+}
+
+fn move_focus(model: &mut Model, by: isize) {
+    let mut order = vec![Focus::Prompt];
+    if model.approval.is_some() {
+        order.push(Focus::Approval);
+    }
+    if Shape::of(model.size) != Shape::Small {
+        order.extend([Focus::Conversation, Focus::Tools, Focus::Inspector]);
+    }
+    let current = if model.panel_is_next() { Focus::Approval } else { model.focus };
+    let at = order.iter().position(|focus| *focus == current).unwrap_or(0);
+    let count = isize::try_from(order.len()).unwrap_or(1);
+    let to = (isize::try_from(at).unwrap_or(0) + by).rem_euclid(count);
+    model.focus = order[usize::try_from(to).unwrap_or(0)];
+}
+
+/// Esc, innermost first.
+fn back(model: &mut Model, context: Context, key: KeyEvent, alone: bool, now: Instant) -> Vec<Effect> {
+    match context {
+        Context::Help => model.help = None,
+        Context::CommandField | Context::ReasonField => {
+            if let Some(approval) = &mut model.approval {
+                approval.leave_field(now);
+            }
+        }
+        Context::Call => model.tools.act(Action::Back),
+        Context::Message => model.inspector.act(Action::Back, &model.session),
+        Context::Conversation | Context::Tools | Context::Inspector => model.focus = Focus::Prompt,
+        Context::Prompt | Context::Approval | Context::ApprovalWaits => {
+            if let Some(approval) = &mut model.approval {
+                if alone {
+                    approval.choose(Action::Deny, key, true, now);
+                }
+            } else if model.running {
+                model.note = Some("Stopping …".to_owned());
+                return vec![Effect::Send(Command::Stop)];
+            } else {
+                model.conversation.scroll.to_end();
+            }
+        }
+    }
+    Vec::new()
+}
+
+/// Ctrl-C: stops; when idle clears the draft; twice quits.
+fn interrupt(model: &mut Model, now: Instant) -> Vec<Effect> {
+    if model.interrupted.is_some_and(|at| now < at + TWICE) {
+        return vec![Effect::Quit];
+    }
+    model.interrupted = Some(now);
+    model.help = None;
+    if let Some(approval) = &mut model.approval {
+        approval.leave_field(now);
+    }
+    if model.running {
+        return vec![Effect::Send(Command::Stop)];
+    }
+    model.prompt.take();
+    Vec::new()
+}
+
+fn submit(model: &mut Model) -> Vec<Effect> {
+    let submitted = model.prompt.submitted();
+    if model.running && matches!(submitted, Submitted::Prompt(_) | Submitted::Continue | Submitted::Clear) {
+        model.note = Some("Still running: Esc stops it. Your text stays.".to_owned());
+        return Vec::new();
+    }
+    let command = match submitted {
+        Submitted::Nothing => return Vec::new(),
+        Submitted::Unknown(word) => {
+            let word = crate::text::visible(&word, crate::text::Show::Prose).into_owned();
+            model.note = Some(format!("No such command: {word}. Nothing was sent. /help lists them."));
+            return Vec::new();
+        }
+        Submitted::Quit => return vec![Effect::Quit],
+        Submitted::Help => {
+            model.prompt.take();
+            model.help = Some(Scroll::from_top());
+            return Vec::new();
+        }
+        Submitted::Continue if model.session.turns.is_empty() => {
+            model.note = Some("There is nothing to continue yet.".to_owned());
+            return Vec::new();
+        }
+        Submitted::Prompt(text) => Command::Prompt(text),
+        Submitted::Continue => Command::Continue,
+        Submitted::Clear => Command::Clear,
+    };
+    model.prompt.take();
+    model.conversation.scroll.to_end();
+    if command != Command::Clear {
+        model.running = true;
+        model.turns_of_prompt = 0;
+    }
+    vec![Effect::Send(command)]
+}
