@@ -37,6 +37,7 @@ pub fn run(start: Start) -> color_eyre::Result<ExitCode> {
         profile: start.profile.clone(),
         mode: start.mode,
         turn_limit: start.turn_limit,
+        colour: std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
     });
     let runtime = runtime()?;
     let left = runtime.block_on(async {
@@ -154,7 +155,7 @@ impl App {
         let now = Instant::now();
         self.screen.draw(|frame| tui::draw(model, cache, frame, now, unix_ms()))?;
         self.drawn = Instant::now();
-        self.model.frame_shown(self.drawn);
+        self.model.frame_shown(&self.cache, self.drawn);
         Ok(())
     }
 }

@@ -12,7 +12,7 @@ use crate::conversation::Profile;
 use crate::net::{Client, Endpoint, Key};
 use crate::offline;
 use crate::session::sessions_dir;
-use crate::tools::Bash;
+use crate::tools::{self, minder};
 use crate::wire::{Format, Settings};
 
 /// How fast the offline model speaks.
@@ -28,7 +28,7 @@ pub enum Pace {
 #[derive(Debug)]
 enum Target {
     Offline(Pace),
-    Server { url: String, key: Option<Key> },
+    Server(Endpoint),
 }
 
 /// A session that can be started.
@@ -86,9 +86,10 @@ impl Connection {
         let (target, name, url, model) = match self.url {
             Some(url) => {
                 let model = self.model.ok_or(UsageError::NoModel)?;
-                let host = crate::net::host(&url).map_err(UsageError::BadUrl)?;
                 let key = self.key_env.as_deref().map(read_key).transpose()?;
-                (Target::Server { url: url.clone(), key }, host, url, model)
+                let endpoint = Endpoint { url: url.clone(), path: format.path(), key };
+                let host = endpoint.host().map_err(UsageError::BadUrl)?;
+                (Target::Server(endpoint), host, url, model)
             }
             None => {
                 let model = self.model.unwrap_or_else(|| "offline".to_owned());
@@ -141,39 +142,39 @@ impl Start {
     /// If the offline model cannot listen on a loopback port.
     pub async fn spawn(self, attended: bool) -> std::io::Result<(Handle, Option<offline::Server>)> {
         let mut profile = self.profile;
-        let (url, key, server) = match self.target {
-            Target::Server { url, key } => (url, key, None),
+        let (endpoint, server) = match self.target {
+            Target::Server(endpoint) => (endpoint, None),
             Target::Offline(pace) => {
                 let server = offline::start(match pace {
                     Pace::Human => offline::Pace::Human,
                     Pace::Full => offline::Pace::Full,
                 })
                 .await?;
-                (server.url(), None, Some(server))
+                (Endpoint { url: server.url(), path: self.format.path(), key: None }, Some(server))
             }
         };
-        profile.url.clone_from(&url);
-        let bash = Bash::new(
-            self.directory.clone(),
-            self.command_limit,
-            profile.key_env.iter().cloned().collect(),
-        );
+        profile.url.clone_from(&endpoint.url);
+        let tools = tools::registered(tools::Settings {
+            directory: self.directory.clone(),
+            time_limit: self.command_limit,
+            withheld: profile.key_env.iter().cloned().collect(),
+            minder: minder::executable()?,
+        });
         let config = Config {
             settings: Settings {
                 format: self.format,
                 model: profile.model.clone(),
-                tools: vec![crate::tools::Tool::definition(&bash)],
+                tools: tools.iter().map(|tool| tool.definition()).collect(),
             },
             profile,
             system_prompt: agent::system_prompt(&self.directory, self.command_limit),
-            tools: vec![Box::new(bash)],
+            tools,
             mode: self.mode,
             attended,
             turn_limit: self.turn_limit,
             sessions: sessions_dir(|name| std::env::var_os(name)),
             directory: self.directory,
         };
-        let endpoint = Endpoint { url, path: self.format.path(), key };
         let model = HttpModel::new(Client::new(), endpoint, self.format);
         Ok((agent::spawn(config, model), server))
     }

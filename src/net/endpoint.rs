@@ -45,6 +45,19 @@ impl Key {
 }
 
 impl Endpoint {
+    /// The host that requests go to, with the port if the URL names one.
+    ///
+    /// # Errors
+    /// Why the URL cannot be used, without quoting it: it may hold secrets.
+    pub fn host(&self) -> Result<String, String> {
+        let url = self.target()?;
+        let host = url.host_str().unwrap_or_default();
+        Ok(match url.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_owned(),
+        })
+    }
+
     /// The URL to post to.
     ///
     /// # Errors

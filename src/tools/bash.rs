@@ -22,7 +22,8 @@ use super::intake::Intake;
 use super::minder::LONGEST_COMMAND;
 use super::process::{Report, Running, Start};
 use super::result::{self, Ending};
-use super::{Definition, Job, Outcome, Tool};
+use super::{Job, Outcome, Tool};
+use crate::conversation::ToolDefinition;
 
 /// How long a command may run unless set otherwise.
 pub const TIME_LIMIT: Duration = Duration::from_mins(2);
@@ -184,8 +185,8 @@ fn check(command: &str) -> Result<(), String> {
 }
 
 impl Tool for Bash {
-    fn definition(&self) -> Definition {
-        Definition {
+    fn definition(&self) -> ToolDefinition {
+        ToolDefinition {
             name: "bash",
             description: "Run a command with `sh -c` in the working directory. No terminal, no \
                           input, a time limit. Returns stdout and stderr together, cut in the \

@@ -214,11 +214,8 @@ pub(in crate::tui) fn draw(
         _ => layout.head.clone(),
     };
     paint::line(buf, area, &head, Look::Dim, view.theme);
-    let below = Rect {
-        y: area.y + 1.min(area.height),
-        height: area.height.saturating_sub(1),
-        ..area
-    };
+    let below =
+        Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area };
     let list = List { rows: layout.outline.len(), page: below.height.into() };
     let selected = inspector.selected.min(layout.outline.len().saturating_sub(1));
     if inspector.view == View::Roles {
@@ -248,7 +245,9 @@ fn draw_outline(
         Some(selected) => (selected + 1).saturating_sub(height),
         None => newest_in_sight(&layout.outline, height),
     };
-    for (y, (index, row)) in (area.y..area.bottom()).zip(layout.outline.iter().enumerate().skip(first)) {
+    for (y, (index, row)) in
+        (area.y..area.bottom()).zip(layout.outline.iter().enumerate().skip(first))
+    {
         let line = outline::line(row);
         let line = text::visible(&line, text::Show::Prose);
         let look = match (&row.kind, row.change) {
@@ -273,8 +272,7 @@ fn draw_outline(
 
 /// Without a selection, the newest messages are what people want to see.
 fn newest_in_sight(rows: &[Row], height: usize) -> usize {
-    let messages =
-        rows.iter().filter(|row| matches!(row.kind, RowKind::Message { .. })).count();
+    let messages = rows.iter().filter(|row| matches!(row.kind, RowKind::Message { .. })).count();
     if rows.len() <= height { 0 } else { messages.saturating_sub(height) }
 }
 

@@ -8,7 +8,8 @@ use ratatui::layout::Rect;
 
 use super::call;
 use crate::conversation::{
-    CallDecided, CallId, CallLog, CallState, CallStatus, DecidedBy, Event, Progress, Record, Session,
+    CallDecided, CallId, CallLog, CallState, CallStatus, DecidedBy, Event, Progress, Record,
+    Session,
 };
 use crate::text;
 use crate::tui::View;
@@ -162,7 +163,12 @@ pub(in crate::tui) struct Layout {
 }
 
 /// Draws the list and returns how many rows fit.
-pub(in crate::tui) fn draw_list(view: &View<'_>, focused: bool, area: Rect, buf: &mut Buffer) -> usize {
+pub(in crate::tui) fn draw_list(
+    view: &View<'_>,
+    focused: bool,
+    area: Rect,
+    buf: &mut Buffer,
+) -> usize {
     let tools = &view.model.tools;
     let height = usize::from(area.height);
     if tools.calls.is_empty() {

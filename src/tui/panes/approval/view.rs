@@ -189,7 +189,12 @@ pub(in crate::tui) fn draw(
     (Some(Drawn { version: approval.version, measure }), cursor)
 }
 
-fn draw_below(view: &View<'_>, approval: &Approval, area: Rect, buf: &mut Buffer) -> Option<Position> {
+fn draw_below(
+    view: &View<'_>,
+    approval: &Approval,
+    area: Rect,
+    buf: &mut Buffer,
+) -> Option<Position> {
     let (label, draft) = match &approval.field {
         Some(Field::Command(draft)) => ("Edit the command; nothing runs yet:", draft),
         Some(Field::Reason(draft)) => ("Deny; the reason, told to the model:", draft),
@@ -269,7 +274,12 @@ fn choices(approval: &Approval, width: u16, armed: bool) -> Vec<Vec<(String, Loo
     rows
 }
 
-fn push(rows: &mut Vec<Vec<(String, Look)>>, used: &mut usize, pieces: Vec<(String, Look)>, width: u16) {
+fn push(
+    rows: &mut Vec<Vec<(String, Look)>>,
+    used: &mut usize,
+    pieces: Vec<(String, Look)>,
+    width: u16,
+) {
     let columns: usize = pieces.iter().map(|(text, _)| text::width(text)).sum();
     let gap = if *used > 2 { 2 } else { 0 };
     if *used > 2 && *used + gap + columns > usize::from(width) {

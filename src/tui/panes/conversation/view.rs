@@ -169,7 +169,12 @@ fn next_step(kind: FailureKind) -> &'static str {
 }
 
 /// Draws the pane's inside and returns what it came to.
-pub(in crate::tui) fn draw(view: &View<'_>, layout: &mut Layout, area: Rect, buf: &mut Buffer) -> Measure {
+pub(in crate::tui) fn draw(
+    view: &View<'_>,
+    layout: &mut Layout,
+    area: Rect,
+    buf: &mut Buffer,
+) -> Measure {
     let conversation = &view.model.conversation;
     if conversation.items.is_empty() && !conversation.is_streaming() {
         welcome(view, area, buf);
@@ -273,6 +278,11 @@ fn call_row(view: &View<'_>, id: &CallId, area: Rect, buf: &mut Buffer) {
 fn welcome(view: &View<'_>, area: Rect, buf: &mut Buffer) {
     let mut rows = Rows::default();
     rows.push("limpid shows both sides of a conversation with a model:", Look::Dim, 0, area.width);
-    rows.push("what is said here, and in the inspector what the model is really told.", Look::Dim, 0, area.width);
+    rows.push(
+        "what is said here, and in the inspector what the model is really told.",
+        Look::Dim,
+        0,
+        area.width,
+    );
     rows.draw(0, area, buf, view.theme);
 }
