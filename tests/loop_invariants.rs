@@ -193,9 +193,8 @@ impl Rig {
         let request = Assembler::default().assemble(&branch, &settings());
         let body: String = request.parts.iter().map(|part| &*part.text).collect();
         let body: serde_json::Value = serde_json::from_str(&body).unwrap();
-        if body["messages"].as_array().unwrap().iter().any(|m| m["role"] == "user") {
-            assert_eq!(limpid::offline::validate(&body), Ok(()), "{body:#}");
-        }
+        let messages = body["messages"].as_array().unwrap();
+        assert_eq!(limpid::offline::check_messages(messages), Ok(()), "{body:#}");
         let results: Vec<_> = branch.iter().filter_map(|entry| entry.result()).collect();
         for (call, log) in &self.session.calls {
             let finished = log.finished.as_ref().expect("each call ends");

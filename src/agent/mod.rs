@@ -100,7 +100,7 @@ async fn serve<M: Model>(
         let Some(command) = next else { return };
         if let Some(profile) = profile.take() {
             agent.recorder.record(Record::Profile(profile)).await;
-            agent.clear(&config.system_prompt).await;
+            agent.begin(&config.system_prompt).await;
         }
         match command {
             Command::Prompt(text) => agent.inbox.push(text),
@@ -111,7 +111,8 @@ async fn serve<M: Model>(
             }
             Command::Continue => {}
             Command::Clear => {
-                agent.clear(&config.system_prompt).await;
+                agent.recorder.record(Record::Head(None)).await;
+                agent.begin(&config.system_prompt).await;
                 continue;
             }
             // Nothing runs that could be stopped, and nothing is asked.

@@ -105,9 +105,7 @@ impl App {
                     Some(event) => input(event?).into_iter().collect(),
                 },
                 () = sleep_until(wake) => {
-                    stale = false;
-                    self.draw()?;
-                    continue;
+                    vec![Input::Tick]
                 }
                 count = handle.events.recv_many(&mut arrived, 256) => {
                     if count == 0 {

@@ -42,3 +42,11 @@ mod validate;
 
 pub use server::{Server, start};
 pub use stream::Pace;
+
+/// Whether model `offline`, which is as strict as real servers are, takes these messages.
+///
+/// # Errors
+/// The first fault, in the words of the 400 that it would answer.
+pub fn check_messages(messages: &[serde_json::Value]) -> Result<(), String> {
+    validate::messages(messages).map_err(|refusal| refusal.message)
+}
