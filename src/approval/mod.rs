@@ -1,6 +1,10 @@
 //! The acting gate's judgement: what a command holds that a person should know, and whether it is
 //! allowed, asked for or denied. Pure.
 
+mod danger;
+mod remark;
+mod shell_words;
+
 use std::collections::HashSet;
 
 use crate::conversation::DecidedBy;
@@ -15,8 +19,8 @@ pub struct Analysis {
 }
 
 /// Looks at a command.
-pub fn analyse(_command: &str) -> Analysis {
-    Analysis::default()
+pub fn analyse(command: &str) -> Analysis {
+    Analysis { dangers: danger::dangers(command), remarks: remark::remarks(command) }
 }
 
 /// How a session treats commands.
@@ -42,8 +46,63 @@ pub enum Verdict {
 /// Judges a command.
 ///
 /// `allowed` holds the exact commands that the user allowed for the rest of the session;
-/// `attended` says whether there is a person to ask.
+/// `attended` says whether there is a person to ask. A dangerous command is covered neither by
+/// `allowed` nor by [`Mode::Yolo`], and a command that holds a NUL by nobody.
 pub fn judge(command: &str, mode: Mode, allowed: &HashSet<String>, attended: bool) -> Verdict {
-    let _ = (command, mode, allowed, attended);
-    Verdict::Ask
+    if command.contains('\0') {
+        return Verdict::Deny(
+            "Denied: the command holds a NUL byte, which no shell can take; not executed.".into(),
+        );
+    }
+    let dangers = danger::dangers(command);
+    let safe = dangers.is_empty();
+    match mode {
+        _ if safe && allowed.contains(command) => Verdict::Allow(DecidedBy::SessionRule),
+        Mode::Yolo if safe => Verdict::Allow(DecidedBy::Yolo),
+        Mode::Ask | Mode::Yolo if attended => Verdict::Ask,
+        Mode::Ask => Verdict::Deny(
+            "Denied: limpid exec runs no commands without --yolo; not executed.".into(),
+        ),
+        Mode::Yolo => Verdict::Deny(format!(
+            "Denied: dangerous ({}) and nobody is there to ask; not executed.",
+            dangers.join("; ")
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_has_its_verdict() {
+        let allowed = HashSet::from(["cargo test".to_owned(), "sudo ls".to_owned()]);
+        let no_yolo = "Denied: limpid exec runs no commands without --yolo; not executed.";
+        let sudo = "Denied: dangerous (sudo: runs as another user) and nobody is there to ask; \
+                    not executed.";
+        let deny = |words: &str| Verdict::Deny(words.to_owned());
+        for (command, mode, attended, verdict) in [
+            ("ls", Mode::Ask, true, Verdict::Ask),
+            ("ls", Mode::Ask, false, deny(no_yolo)),
+            ("ls", Mode::Yolo, true, Verdict::Allow(DecidedBy::Yolo)),
+            ("ls", Mode::Yolo, false, Verdict::Allow(DecidedBy::Yolo)),
+            ("cargo test", Mode::Ask, true, Verdict::Allow(DecidedBy::SessionRule)),
+            ("cargo test", Mode::Yolo, true, Verdict::Allow(DecidedBy::SessionRule)),
+            ("cargo test ", Mode::Ask, true, Verdict::Ask),
+            ("sudo ls", Mode::Ask, true, Verdict::Ask),
+            ("sudo ls", Mode::Ask, false, deny(no_yolo)),
+            ("sudo ls", Mode::Yolo, true, Verdict::Ask),
+            ("sudo ls", Mode::Yolo, false, deny(sudo)),
+        ] {
+            assert_eq!(
+                judge(command, mode, &allowed, attended),
+                verdict,
+                "{command:?} {mode:?} {attended}"
+            );
+        }
+        for attended in [true, false] {
+            let verdict = judge("ls\0", Mode::Yolo, &allowed, attended);
+            assert!(matches!(verdict, Verdict::Deny(words) if words.contains("NUL")));
+        }
+    }
 }

@@ -209,7 +209,7 @@ fn spell_out_grapheme(
     }
     // What is left may have lost the character that it was drawn on.
     for grapheme in piece.graphemes(true) {
-        if width(grapheme) > 0 {
+        if width(grapheme) > 0 || grapheme == "\n" {
             out.push_str(grapheme);
         } else {
             for c in grapheme.chars() {
@@ -251,7 +251,6 @@ fn push_mark(out: &mut String, c: char) {
     match c {
         '\t' => out.push_str("\\t"),
         '\r' => out.push_str("\\r"),
-        '\n' => out.push('\n'),
         '\0'..='\u{7f}' => {
             let _ = write!(out, "\\x{:02x}", u32::from(c));
         }
@@ -327,6 +326,7 @@ mod tests {
         assert_eq!(exact("\u{3164}=1;\u{ffa0}\u{115f}"), "<U+3164>=1;<U+FFA0><U+115F>");
         assert_eq!(exact("\u{301}ls e\u{301}"), "<U+0301>ls e\u{301}");
         assert_eq!(hidden("ls\u{a0}-l\u{200b}\t\u{a0}"), ['\u{a0}', '\u{200b}', '\t']);
+        assert_eq!(hidden("ls -l\r\n你好"), ['\r']);
         assert_eq!(hidden("ls -l\n你好"), []);
     }
 
