@@ -1,6 +1,6 @@
 //! A session that is played to the screen, record by record, as the loop would send it.
 
-#![allow(dead_code)]
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use std::time::{Duration, Instant};
 
