@@ -403,6 +403,12 @@ pub(super) fn tables(context: Context) -> &'static [&'static [Binding]] {
     }
 }
 
+/// What the footer names: all but the choices, which stand in the panel.
+pub(super) fn footer(context: Context) -> impl Iterator<Item = &'static Binding> {
+    let context = if context == Context::Approval { Context::ApprovalWaits } else { context };
+    tables(context).iter().copied().flatten()
+}
+
 /// The choices of the approval panel.
 pub(super) fn choices() -> impl Iterator<Item = (&'static Binding, Action)> {
     CHOICES.iter().map(|binding| (binding, binding.action))

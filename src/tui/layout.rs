@@ -69,7 +69,10 @@ pub(super) fn areas(area: Rect, model: &Model, panel: u16) -> Areas {
             Shape::Tabs if areas.framed => 4,
             _ => 0,
         };
-        let height = panel.min(left.height.saturating_sub(keep));
+        let mut height = panel.min(left.height.saturating_sub(keep));
+        if left.height - height < 3 {
+            height = left.height;
+        }
         areas.approval = take_bottom(&mut left, height);
     }
     match shape {

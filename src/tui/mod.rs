@@ -75,6 +75,9 @@ pub fn draw(
     let view = View { model, theme, now, unix_ms: now_unix_ms };
     let screen = frame.area();
     cache.shown = Shown::default();
+    if screen.is_empty() {
+        return;
+    }
     let panel = model.approval.as_ref().map_or(0, |approval| {
         cache.approval.update(approval, screen.width);
         approval::height(approval, &cache.approval, screen.width)

@@ -23,22 +23,20 @@ pub(in crate::tui) fn draw(view: &View<'_>, context: Context, area: Rect, buf: &
     let mut used = 1;
     if let Some(note) = note {
         pieces.push((note, Look::Warning));
-        pieces.push(("  ", Look::Text));
-        used += text::width(note) + 2;
+        used += text::width(note);
     }
-    for binding in keymap::tables(context).iter().copied().flatten() {
+    for binding in keymap::footer(context) {
         let short = word(view, context, binding);
-        let columns = text::width(binding.label) + text::width(short) + 3;
-        if short.is_empty() || used + columns > usize::from(area.width) + 2 {
+        let gap = if pieces.len() > 1 { 2 } else { 0 };
+        let columns = gap + text::width(binding.label) + 1 + text::width(short);
+        if short.is_empty() || used + columns > usize::from(area.width) {
             continue;
         }
         used += columns;
-        pieces.extend([
-            (binding.label, Look::Key),
-            (" ", Look::Text),
-            (short, Look::Dim),
-            ("  ", Look::Text),
-        ]);
+        if gap > 0 {
+            pieces.push(("  ", Look::Text));
+        }
+        pieces.extend([(binding.label, Look::Key), (" ", Look::Text), (short, Look::Dim)]);
     }
     paint::pieces(buf, (area.x, area.y), area.width, &pieces, view.theme);
 }
@@ -50,11 +48,7 @@ fn word<'a>(view: &View<'_>, context: Context, binding: &'a keymap::Binding) -> 
         (Context::Prompt, "Enter") if model.running => "",
         (Context::Prompt, "Esc") if model.approval.is_some() => "deny",
         (Context::Prompt, "Esc") if !model.running => "",
-        (Context::Prompt | Context::Conversation | Context::Tools | Context::Inspector, "Tab")
-            if model.approval.is_some() && context == Context::Prompt =>
-        {
-            "decide"
-        }
+        (Context::Prompt, "Tab") if model.approval.is_some() && !model.panel_is_next() => "decide",
         _ => binding.short,
     }
 }

@@ -36,7 +36,14 @@ pub(in crate::tui) fn draw(view: &View<'_>, area: Rect, buf: &mut Buffer) {
     };
     while columns(&parts) > usize::from(area.width) + 3 && parts.len() > 1 {
         let Some(last) = (0..parts.len()).max_by_key(|&index| parts[index].0) else { break };
-        parts.remove(last);
+        let server = parts.iter().position(|(rank, _, _)| *rank == 1);
+        match server {
+            // The server's name goes before the turn does.
+            Some(place) if parts[last].0 == 2 && parts[place].1 != model => {
+                parts[place].1.clone_from(&model);
+            }
+            _ => drop(parts.remove(last)),
+        }
     }
     let mut pieces: Vec<Piece<'_>> = vec![(" ", Look::Text)];
     for (index, (_, text, look)) in parts.iter().enumerate() {

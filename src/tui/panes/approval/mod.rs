@@ -113,9 +113,9 @@ impl Approval {
     /// Why the command cannot be allowed for the session; `None` if it can.
     fn not_for_session(&self) -> Option<&'static str> {
         if self.is_edited() {
-            Some("edited by you: each time anew")
+            Some("not for an edited command")
         } else if !self.analysis.dangers.is_empty() {
-            Some("dangerous: each time anew")
+            Some("not for a dangerous command")
         } else {
             None
         }
@@ -254,7 +254,7 @@ impl Approval {
         if action == Action::AllowSession
             && let Some(why) = self.not_for_session()
         {
-            return Some(format!("\"a\" is not offered ({why})."));
+            return Some(format!("\"a\" is not offered: {why}."));
         }
         self.candidate = Some((action, key, now));
         None

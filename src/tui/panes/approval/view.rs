@@ -13,6 +13,7 @@ use crate::text::{self, Show};
 use crate::tui::View;
 use crate::tui::keymap::{self, Action};
 use crate::tui::paint::{self, Piece};
+use crate::tui::rows::Rows;
 use crate::tui::scroll::Measure;
 use crate::tui::theme::Look;
 
@@ -160,7 +161,9 @@ pub(in crate::tui) fn draw(
     let below_rows = below(approval, inside.width);
     if inside.width < COLUMNS || inside.height < 2 + below_rows {
         Clear.render(area, buf);
-        paint::line(buf, area, "Enlarge the window to decide", Look::Panel, view.theme);
+        let mut rows = Rows::default();
+        rows.push("Enlarge the window to decide", Look::Panel, 0, area.width);
+        rows.draw(0, area, buf, view.theme);
         return (None, None);
     }
     Clear.render(area, buf);
@@ -260,7 +263,7 @@ fn choices(approval: &Approval, width: u16, armed: bool) -> Vec<Vec<(String, Loo
         let possible = armed && (!allows || approval.end_visited);
         let what = match (action, approval.not_for_session()) {
             (Action::AllowSession, Some(why)) => {
-                let text = format!("(no \"a\": {why})");
+                let text = format!("(a: {why})");
                 push(&mut rows, &mut used, vec![(text, Look::Dim)], width);
                 continue;
             }

@@ -185,18 +185,19 @@ fn turn(number: TurnNumber, session: &Session) -> Item {
     }
 }
 
-/// The separator of a turn, as long as there is room for.
+/// The separator of a turn, as much of it as there is room for.
 fn separator(posted: &str, roles: &str, bytes: u64, columns: usize) -> String {
     let bytes = text::bytes(bytes);
-    let full = format!("── {posted}: {roles} · {bytes} ──");
-    if text::width(&full) <= columns {
-        return full;
-    }
-    let counted = format!("── {posted}: {} · {bytes} ──", counts(roles));
-    if text::width(&counted) <= columns {
-        return counted;
-    }
-    text::fit(&format!("── {posted} · {bytes} ──"), columns).into_owned()
+    let counted = counts(roles);
+    let forms = [
+        format!("── {posted}: {roles} · {bytes} ──"),
+        format!("── {posted}: {roles} ──"),
+        format!("── {posted}: {counted} · {bytes} ──"),
+        format!("── {posted}: {counted} ──"),
+        format!("── {posted} · {bytes} ──"),
+    ];
+    let fits = forms.iter().find(|form| text::width(form) <= columns);
+    fits.cloned().unwrap_or_else(|| text::fit(&forms[4], columns).into_owned())
 }
 
 /// How often each role occurs, in order of appearance: `system user assistant×3 tool×3`.

@@ -1,0 +1,307 @@
+//! A session that is played to the screen, record by record, as the loop would send it.
+
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
+
+use std::time::{Duration, Instant};
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use limpid::approval::Mode;
+use limpid::conversation::{
+    Block, Call, CallDecided, CallFinished, CallId, CallProposed, CallResult, CallState,
+    CallStatus, Command, DecidedBy, Event, History, Origin, Profile, Progress, Receipt, Record,
+    RequestRecord, Response, Role, Stamped, ToolDefinition, TransitionReason, TurnNumber, Usage,
+};
+use limpid::tui::{self, Effect, Input, Model, RenderCache, Setup};
+use limpid::wire::{Assembler, Format, Settings};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use unicode_width::UnicodeWidthStr as _;
+
+pub struct Stage {
+    pub model: Model,
+    pub now: Instant,
+    pub unix_ms: u64,
+    pub sent: Vec<Command>,
+    pub quit: bool,
+    cache: RenderCache,
+    terminal: Terminal<TestBackend>,
+    history: History,
+    assembler: Assembler,
+    turn: u32,
+    calls: Vec<(CallId, String)>,
+}
+
+pub const SYSTEM: &str = "You are an agent in a terminal. Directory: /home/me/shop. Platform: linux. Shell: sh. \
+Run commands with the bash tool. Say what you found in few words.";
+
+impl Stage {
+    pub fn new(columns: u16, rows: u16) -> Self {
+        Self::with_mode(columns, rows, Mode::Ask)
+    }
+
+    pub fn with_mode(columns: u16, rows: u16, mode: Mode) -> Self {
+        let profile = Profile {
+            name: "dashscope".to_owned(),
+            format: "openai-chat".to_owned(),
+            url: "https://dashscope.example/v1".to_owned(),
+            model: "qwen-plus".to_owned(),
+            key_env: Some("DASHSCOPE_API_KEY".to_owned()),
+        };
+        let setup = Setup {
+            directory: "~/shop".to_owned(),
+            profile: profile.clone(),
+            mode,
+            turn_limit: 50,
+            colour: true,
+        };
+        let mut stage = Self {
+            model: Model::new(setup),
+            now: Instant::now(),
+            unix_ms: 1_800_000_000_000,
+            sent: Vec::new(),
+            quit: false,
+            cache: RenderCache::default(),
+            terminal: Terminal::new(TestBackend::new(columns, rows)).unwrap(),
+            history: History::default(),
+            assembler: Assembler::default(),
+            turn: 0,
+            calls: Vec::new(),
+        };
+        stage.input(Input::Resize(columns, rows));
+        stage.record(Record::Profile(profile));
+        let system = vec![Block::Text(SYSTEM.to_owned())];
+        stage.entry(Role::System, Origin::System, system);
+        stage
+    }
+
+    pub fn input(&mut self, input: Input) {
+        for effect in tui::update(&mut self.model, input, self.now) {
+            match effect {
+                Effect::Send(command) => self.sent.push(command),
+                Effect::Quit => self.quit = true,
+            }
+        }
+    }
+
+    pub fn record(&mut self, record: Record) {
+        let stamped = Stamped { at: self.unix_ms, record };
+        self.input(Input::Event(Event::Record(stamped.into())));
+    }
+
+    pub fn progress(&mut self, progress: Progress) {
+        self.input(Input::Event(Event::Progress(progress)));
+    }
+
+    pub fn entry(&mut self, role: Role, origin: Origin, blocks: Vec<Block>) {
+        let entry = self.history.append(role, origin, blocks);
+        self.record(Record::Entry(entry));
+    }
+
+    /// Lets time pass; the program would be woken where the model asks for it.
+    pub fn wait(&mut self, ms: u64) {
+        let until = self.now + Duration::from_millis(ms);
+        while let Some(wake) = self.model.next_wake(self.now).filter(|wake| *wake <= until) {
+            let step = wake.duration_since(self.now).max(Duration::from_millis(1));
+            self.pass(step);
+            self.input(Input::Tick);
+            self.frame();
+        }
+        let rest = until.saturating_duration_since(self.now);
+        self.pass(rest);
+    }
+
+    fn pass(&mut self, time: Duration) {
+        self.now += time;
+        self.unix_ms += u64::try_from(time.as_millis()).unwrap();
+    }
+
+    pub fn press(&mut self, code: KeyCode) {
+        self.press_with(code, KeyModifiers::NONE);
+    }
+
+    pub fn press_with(&mut self, code: KeyCode, modifiers: KeyModifiers) {
+        self.input(Input::Key(KeyEvent::new(code, modifiers)));
+        self.frame();
+    }
+
+    /// Types as a person does, a key each 80 ms.
+    pub fn type_text(&mut self, text: &str) {
+        for c in text.chars() {
+            self.press(KeyCode::Char(c));
+            self.wait(80);
+        }
+    }
+
+    pub fn resize(&mut self, columns: u16, rows: u16) {
+        self.terminal.backend_mut().resize(columns, rows);
+        self.input(Input::Resize(columns, rows));
+    }
+
+    /// Draws a frame and tells the model so.
+    pub fn frame(&mut self) {
+        let Self { model, cache, terminal, now, unix_ms, .. } = self;
+        terminal.draw(|frame| tui::draw(model, cache, frame, *now, *unix_ms)).unwrap();
+        model.frame_shown(cache, *now);
+    }
+
+    /// The screen as text: one line a row, wide characters once, and where the cursor is.
+    pub fn screen(&mut self) -> String {
+        self.frame();
+        let buffer = self.terminal.backend().buffer();
+        let area = buffer.area;
+        let mut out = String::new();
+        for y in 0..area.height {
+            let mut row = String::new();
+            let mut x = 0;
+            while x < area.width {
+                let symbol = buffer[(x, y)].symbol();
+                row.push_str(symbol);
+                x += u16::try_from(symbol.width().max(1)).unwrap();
+            }
+            out.push_str(row.trim_end());
+            out.push('\n');
+        }
+        let cursor = self.terminal.backend().cursor_position();
+        if self.terminal.backend().cursor_visible() {
+            out.push_str(&format!("cursor at column {}, row {}\n", cursor.x, cursor.y));
+        } else {
+            out.push_str("no cursor\n");
+        }
+        out
+    }
+
+    pub fn prompt(&mut self, text: &str) {
+        self.entry(Role::User, Origin::User, vec![Block::Text(text.to_owned())]);
+    }
+
+    pub fn request(&mut self) {
+        self.turn += 1;
+        let settings = Settings {
+            format: Format::OpenaiChat,
+            model: "qwen-plus".to_owned(),
+            tools: vec![ToolDefinition {
+                name: "bash",
+                description: "Runs a command in the session's directory.",
+                parameters: r#"{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}"#,
+            }],
+        };
+        let request = self.assembler.assemble(self.history.entries(), &settings);
+        for (number, part) in &request.new_parts {
+            self.record(Record::Part { number: *number, part: (**part).clone() });
+        }
+        self.record(Record::Request(RequestRecord {
+            turn: TurnNumber(self.turn),
+            keep: u32::try_from(request.keep).unwrap(),
+            parts: request.numbers[request.keep..].to_vec(),
+            bytes: request.bytes,
+            sha256: request.sha256.clone(),
+        }));
+        self.record(Record::Attempt { turn: TurnNumber(self.turn), attempt: 1 });
+    }
+
+    pub fn text(&mut self, piece: &str) {
+        self.progress(Progress::Text(piece.to_owned()));
+    }
+
+    /// The reply is complete: text and bash commands.
+    pub fn reply(&mut self, text: &str, commands: &[&str]) {
+        self.record(Record::Response(Response {
+            turn: TurnNumber(self.turn),
+            attempt: 1,
+            status: Some(200),
+            first_byte_ms: Some(200),
+            end_ms: 900,
+            bytes: 2_000,
+            stop_reason: Some("stop".to_owned()),
+            usage: Some(Usage { input: Some(3_910), output: Some(212), ..Usage::default() }),
+            failure: None,
+            stopped: false,
+        }));
+        let mut blocks = Vec::new();
+        if !text.is_empty() {
+            blocks.push(Block::Text(text.to_owned()));
+        }
+        self.calls.clear();
+        for (index, command) in commands.iter().enumerate() {
+            let id = CallId(format!("call_{}_{}", self.turn, index + 1));
+            let arguments = serde_json::json!({ "command": command }).to_string();
+            blocks.push(Block::Call(Call { id: id.clone(), name: "bash".to_owned(), arguments }));
+            self.calls.push((id, (*command).to_owned()));
+        }
+        self.entry(Role::Assistant, Origin::Model, blocks);
+        let entry = self.history.head().unwrap();
+        for (call, command) in self.calls.clone() {
+            self.record(Record::CallProposed(CallProposed {
+                call,
+                entry,
+                turn: TurnNumber(self.turn),
+                name: "bash".to_owned(),
+                command: Some(command),
+                state: CallState::Complete,
+            }));
+        }
+    }
+
+    /// Id of the nth call of the last reply, from 1.
+    pub fn call(&self, nth: usize) -> CallId {
+        self.calls[nth - 1].0.clone()
+    }
+
+    pub fn ask(&mut self, nth: usize) {
+        let call = self.call(nth);
+        self.progress(Progress::Ask { call });
+    }
+
+    pub fn decided(&mut self, nth: usize, executed: Option<&str>, reason: Option<&str>) {
+        let (call, proposed) = self.calls[nth - 1].clone();
+        self.record(Record::CallDecided(CallDecided {
+            call,
+            proposed,
+            executed: executed.map(str::to_owned),
+            reason: reason.map(str::to_owned),
+            by: DecidedBy::User,
+        }));
+    }
+
+    pub fn started(&mut self, nth: usize) {
+        let call = self.call(nth);
+        self.record(Record::CallStarted { call });
+    }
+
+    pub fn finished(&mut self, nth: usize, status: CallStatus, ms: u64, receipt: Receipt, result: &str) {
+        let call = self.call(nth);
+        let is_error = !matches!(status, CallStatus::Exited(_));
+        self.record(Record::CallFinished(CallFinished {
+            call: call.clone(),
+            status,
+            duration_ms: ms,
+            receipt,
+        }));
+        let result = CallResult { call, text: result.to_owned(), is_error };
+        self.entry(Role::Tool, Origin::Tool, vec![Block::Result(result)]);
+    }
+
+    /// Decided by the user, run, ended well.
+    pub fn ran(&mut self, nth: usize, result: &str) {
+        let command = self.calls[nth - 1].1.clone();
+        self.decided(nth, Some(&command), None);
+        self.started(nth);
+        let bytes = result.len() as u64;
+        let receipt = Receipt { produced: bytes, sent: bytes, cut: 0, file: None };
+        self.finished(nth, CallStatus::Exited(0), 20, receipt, result);
+    }
+
+    pub fn ended(&mut self, reason: TransitionReason) {
+        self.record(Record::Ended(reason));
+    }
+
+    /// The first two turns of a session that is used in several pictures.
+    pub fn two_turns(&mut self) {
+        self.prompt("List the Python files and run the tests.");
+        self.request();
+        self.reply("I'll look first.", &["ls *.py"]);
+        self.ran(1, "app.py\ntest_app.py\n(exit code 0)\n");
+        self.request();
+        self.reply("Two files. Running the tests.", &["pytest -q"]);
+    }
+}
