@@ -85,12 +85,13 @@ impl Bash {
         };
         let mut intake = Intake::new(job.output_file, job.samples);
         let followed = tokio::select! {
+            // An end that is already reported counts, also when a stop comes at the same moment.
             biased;
+            report = follow(&mut running, &mut intake) => Followed::Report(report),
             () = job.stop.cancelled() => Followed::To(Ending::Stopped),
             () = sleep_until(started + self.settings.time_limit) => {
                 Followed::To(Ending::TimedOut(self.settings.time_limit))
             }
-            report = follow(&mut running, &mut intake) => Followed::Report(report),
         };
         let ending = match followed {
             Followed::To(ending) => {
@@ -98,6 +99,7 @@ impl Bash {
                 let end = Instant::now() + END_WAIT;
                 // Whatever is reported now is the work of the stop.
                 let _ = timeout_at(end, follow_to_close(&mut running, &mut intake)).await;
+                running.link.left.clear();
                 ending
             }
             Followed::Report(Report::Exited(code)) => Ending::Exited(code),

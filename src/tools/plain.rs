@@ -277,13 +277,16 @@ fn run_length(text: &str) -> usize {
     // 0xC2 begins the controls U+0080 to U+009F, and some characters that print.
     let suspicious =
         |byte: u8| (byte < b' ' && byte != b'\n' && byte != b'\t') || byte == 0x7f || byte == 0xc2;
-    let mut from = 0;
-    for block in text.as_bytes().chunks(4096) {
+    let bytes = text.as_bytes();
+    // Blocks grow, so that output full of controls is not scanned again for each of them.
+    let (mut from, mut block) = (0, 32);
+    while from < bytes.len() {
+        let end = bytes.len().min(from + block);
         // Without an early way out, so that it compiles to vector instructions.
-        if block.iter().fold(0, |any, byte| any | u8::from(suspicious(*byte))) != 0 {
+        if bytes[from..end].iter().fold(0, |any, byte| any | u8::from(suspicious(*byte))) != 0 {
             break;
         }
-        from += block.len();
+        (from, block) = (end, (2 * block).min(4096));
     }
     let from = text.floor_char_boundary(from);
     text[from..]
