@@ -233,12 +233,19 @@ fn wide_characters_everywhere() {
         let ask = "列出文件 👨‍👩‍👧‍👦 und zeige é und ｱｲｳ";
         stage.prompt(ask);
         stage.request();
-        stage.reply("好的，我先看看这个目录里面有什么文件，然后再告诉你结果。🏳️‍🌈", &["ls '数据 📦'", "cat 说明.txt"]);
+        stage.reply(
+            "好的，我先看看这个目录里面有什么文件，然后再告诉你结果。🏳️‍🌈",
+            &["ls '数据 📦'", "cat 说明.txt"],
+        );
         stage.ran(1, "文件一.py\n文件二.py\n");
         stage.decided(2, Some("cat 说明.txt"), None);
         stage.started(2);
         let call = stage.call(2);
-        stage.progress(Progress::Output { call, tail: "第一行 ✅\n第二行\n".to_owned(), produced: 30 });
+        stage.progress(Progress::Output {
+            call,
+            tail: "第一行 ✅\n第二行\n".to_owned(),
+            produced: 30,
+        });
         stage.type_text("下一个问题 👍🏽");
     });
 }

@@ -268,7 +268,14 @@ impl Stage {
         self.record(Record::CallStarted { call });
     }
 
-    pub fn finished(&mut self, nth: usize, status: CallStatus, ms: u64, receipt: Receipt, result: &str) {
+    pub fn finished(
+        &mut self,
+        nth: usize,
+        status: CallStatus,
+        ms: u64,
+        receipt: Receipt,
+        result: &str,
+    ) {
         let call = self.call(nth);
         let is_error = !matches!(status, CallStatus::Exited(_));
         self.record(Record::CallFinished(CallFinished {
