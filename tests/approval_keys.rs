@@ -343,8 +343,21 @@ fn what_cannot_be_seen_is_spelled_out() {
     let mut stage = armed(&[command]);
     let screen = stage.screen();
     for shown in [
-        "\\x1b[2K", "\\x1b[1A", "\\r", "\\x08", "\\x07", "\\x1b]52;c;x", "\\x7f", "\\x00",
-        "<U+009B>", "<U+202E>", "<U+2066>", "<U+200B>", "<U+FEFF>", "<U+00AD>", "<U+E0041>",
+        "\\x1b[2K",
+        "\\x1b[1A",
+        "\\r",
+        "\\x08",
+        "\\x07",
+        "\\x1b]52;c;x",
+        "\\x7f",
+        "\\x00",
+        "<U+009B>",
+        "<U+202E>",
+        "<U+2066>",
+        "<U+200B>",
+        "<U+FEFF>",
+        "<U+00AD>",
+        "<U+E0041>",
     ] {
         assert!(screen.contains(shown), "{shown} in\n{screen}");
     }

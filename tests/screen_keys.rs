@@ -154,7 +154,8 @@ fn the_streamed_text_and_the_finished_one_look_the_same() {
     let streamed = stage.screen();
     stage.reply(text, &[]);
     let finished = stage.screen();
-    let body = |screen: &str| screen.lines().skip(1).take(25).map(str::to_owned).collect::<Vec<_>>();
+    let body =
+        |screen: &str| screen.lines().skip(1).take(25).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(body(&streamed), body(&finished));
 }
 
@@ -200,7 +201,10 @@ fn a_long_history_stays_fast() {
         stage.frame();
     }
     let frame = start.elapsed() / 50;
-    assert!(frame < Duration::from_millis(if cfg!(debug_assertions) { 60 } else { 5 }), "{frame:?}");
+    assert!(
+        frame < Duration::from_millis(if cfg!(debug_assertions) { 60 } else { 5 }),
+        "{frame:?}"
+    );
 }
 
 #[derive(Debug, Clone)]
@@ -223,21 +227,44 @@ fn step() -> impl Strategy<Value = Step> {
     let text = prop_oneof![
         any::<String>(),
         prop::sample::select(vec![
-            "你好，世界", "👨‍👩‍👧‍👦🏳️‍🌈", "e\u{301}\u{200d}", "a\tb\r\nc", "```\ncode", "\u{1b}[2K", "y", "",
+            "你好，世界",
+            "👨‍👩‍👧‍👦🏳️‍🌈",
+            "e\u{301}\u{200d}",
+            "a\tb\r\nc",
+            "```\ncode",
+            "\u{1b}[2K",
+            "y",
+            "",
         ])
         .prop_map(str::to_owned),
     ];
     let code = prop_oneof![
         any::<char>().prop_map(KeyCode::Char),
-        prop::sample::select("yaenrbjkhlgGq?/ ".chars().collect::<Vec<_>>()).prop_map(KeyCode::Char),
+        prop::sample::select("yaenrbjkhlgGq?/ ".chars().collect::<Vec<_>>())
+            .prop_map(KeyCode::Char),
         prop::sample::select(vec![
-            KeyCode::Enter, KeyCode::Esc, KeyCode::Tab, KeyCode::BackTab, KeyCode::Up,
-            KeyCode::Down, KeyCode::Left, KeyCode::Right, KeyCode::PageUp, KeyCode::PageDown,
-            KeyCode::Home, KeyCode::End, KeyCode::Backspace, KeyCode::Delete, KeyCode::F(1),
+            KeyCode::Enter,
+            KeyCode::Esc,
+            KeyCode::Tab,
+            KeyCode::BackTab,
+            KeyCode::Up,
+            KeyCode::Down,
+            KeyCode::Left,
+            KeyCode::Right,
+            KeyCode::PageUp,
+            KeyCode::PageDown,
+            KeyCode::Home,
+            KeyCode::End,
+            KeyCode::Backspace,
+            KeyCode::Delete,
+            KeyCode::F(1),
         ]),
     ];
     let modifiers = prop::sample::select(vec![
-        KeyModifiers::NONE, KeyModifiers::NONE, KeyModifiers::CONTROL, KeyModifiers::ALT,
+        KeyModifiers::NONE,
+        KeyModifiers::NONE,
+        KeyModifiers::CONTROL,
+        KeyModifiers::ALT,
         KeyModifiers::SHIFT,
     ]);
     prop_oneof![

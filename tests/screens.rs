@@ -9,6 +9,7 @@ use insta::assert_snapshot;
 use limpid::approval::Mode;
 use limpid::conversation::{
     CallStatus, Failure, FailureKind, Place, Progress, Receipt, Record, TransitionReason,
+    TurnNumber,
 };
 use stage::Stage;
 
@@ -180,6 +181,8 @@ fn inspector_views() {
         let mut stage = Stage::new(columns, rows);
         three_turns(&mut stage);
         stage.frame();
+        let what = "call id \"\" is replaced by \"call_2_1\"".to_owned();
+        stage.record(Record::Repair { turn: TurnNumber(3), what });
         stage.press(KeyCode::BackTab);
         for _ in 0..4 {
             stage.press(KeyCode::Down);
@@ -233,12 +236,19 @@ fn wide_characters_everywhere() {
         let ask = "列出文件 👨‍👩‍👧‍👦 und zeige é und ｱｲｳ";
         stage.prompt(ask);
         stage.request();
-        stage.reply("好的，我先看看这个目录里面有什么文件，然后再告诉你结果。🏳️‍🌈", &["ls '数据 📦'", "cat 说明.txt"]);
+        stage.reply(
+            "好的，我先看看这个目录里面有什么文件，然后再告诉你结果。🏳️‍🌈",
+            &["ls '数据 📦'", "cat 说明.txt"],
+        );
         stage.ran(1, "文件一.py\n文件二.py\n");
         stage.decided(2, Some("cat 说明.txt"), None);
         stage.started(2);
         let call = stage.call(2);
-        stage.progress(Progress::Output { call, tail: "第一行 ✅\n第二行\n".to_owned(), produced: 30 });
+        stage.progress(Progress::Output {
+            call,
+            tail: "第一行 ✅\n第二行\n".to_owned(),
+            produced: 30,
+        });
         stage.type_text("下一个问题 👍🏽");
     });
 }

@@ -34,14 +34,22 @@ impl Draft {
     }
     pub(super) fn key(&mut self, key: KeyEvent) -> bool {
         match key.code {
-            KeyCode::Char(c) if key.modifiers.difference(crossterm::event::KeyModifiers::SHIFT).is_empty() => self.0.push(c),
+            KeyCode::Char(c)
+                if key.modifiers.difference(crossterm::event::KeyModifiers::SHIFT).is_empty() =>
+            {
+                self.0.push(c)
+            }
             KeyCode::Backspace => drop(self.0.pop()),
             _ => return false,
         }
         true
     }
     pub(super) fn rows(&self, width: u16) -> u16 {
-        let rows: usize = self.0.split('\n').map(|l| text::wrap(&text::visible(l, Show::Prose), width.max(1).into()).len()).sum();
+        let rows: usize = self
+            .0
+            .split('\n')
+            .map(|l| text::wrap(&text::visible(l, Show::Prose), width.max(1).into()).len())
+            .sum();
         u16::try_from(rows).unwrap_or(u16::MAX)
     }
     pub(super) fn draw(&self, area: Rect, buf: &mut Buffer, style: Style) -> Option<Position> {

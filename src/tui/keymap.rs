@@ -126,8 +126,7 @@ const fn bind(
 const UP: Binding = bind(&[key(KeyCode::Up), letter('k')], "↑", "", "one row up", Action::Up);
 const DOWN: Binding =
     bind(&[key(KeyCode::Down), letter('j')], "↓", "", "one row down", Action::Down);
-const PAGE_UP: Binding =
-    bind(&[key(KeyCode::PageUp)], "PgUp", "", "one screen up", Action::PageUp);
+const PAGE_UP: Binding = bind(&[key(KeyCode::PageUp)], "PgUp", "", "one screen up", Action::PageUp);
 const PAGE_DOWN: Binding =
     bind(&[key(KeyCode::PageDown)], "PgDn", "", "one screen down", Action::PageDown);
 const START: Binding =
@@ -142,13 +141,8 @@ const NEXT: Binding = bind(
     "gives the keys to the next pane",
     Action::NextPane,
 );
-const PREVIOUS: Binding = bind(
-    &[SHIFT_TAB],
-    "Shift-Tab",
-    "",
-    "gives the keys to the pane before",
-    Action::PreviousPane,
-);
+const PREVIOUS: Binding =
+    bind(&[SHIFT_TAB], "Shift-Tab", "", "gives the keys to the pane before", Action::PreviousPane);
 const HELP_KEY: Binding =
     bind(&[key(KeyCode::F(1)), letter('?')], "?", "help", "shows these keys", Action::Help);
 const TO_PROMPT: Binding =
@@ -162,11 +156,7 @@ const INTERRUPT: Binding = bind(
     Action::Interrupt,
 );
 const NEW_LINE: Binding = bind(
-    &[
-        ctrl('j'),
-        Key(KeyCode::Enter, KeyModifiers::ALT),
-        Key(KeyCode::Enter, KeyModifiers::SHIFT),
-    ],
+    &[ctrl('j'), Key(KeyCode::Enter, KeyModifiers::ALT), Key(KeyCode::Enter, KeyModifiers::SHIFT)],
     "Ctrl-J",
     "new line",
     "begins a new line (also Alt-Enter, Shift-Enter)",
@@ -248,8 +238,20 @@ const CALL: &[Binding] = &[
 ];
 
 const INSPECTOR: &[Binding] = &[
-    bind(&[key(KeyCode::Left), letter('h')], "←", "turn before", "the turn before", Action::PreviousTurn),
-    bind(&[key(KeyCode::Right), letter('l')], "→", "turn after", "the turn after", Action::NextTurn),
+    bind(
+        &[key(KeyCode::Left), letter('h')],
+        "←",
+        "turn before",
+        "the turn before",
+        Action::PreviousTurn,
+    ),
+    bind(
+        &[key(KeyCode::Right), letter('l')],
+        "→",
+        "turn after",
+        "the turn after",
+        Action::NextTurn,
+    ),
     bind(
         &[key(KeyCode::Enter)],
         "Enter",
@@ -298,7 +300,13 @@ const CHOICES: &[Binding] = &[
         "runs it, and this exact command without asking until limpid ends",
         Action::AllowSession,
     ),
-    bind(&[letter('e')], "e", "edit", "edits the command; it is shown again before it runs", Action::Edit),
+    bind(
+        &[letter('e')],
+        "e",
+        "edit",
+        "edits the command; it is shown again before it runs",
+        Action::Edit,
+    ),
     bind(&[letter('n')], "n", "deny", "does not run it; the model is told so", Action::Deny),
     bind(
         &[letter('r')],
@@ -317,7 +325,13 @@ const APPROVAL: &[Binding] = &[
     bind(&[key(KeyCode::Down)], "↓", "", "one row down", Action::Down),
     bind(&[key(KeyCode::Home)], "Home", "", "to the first row", Action::Start),
     bind(&[key(KeyCode::End)], "End", "", "to the last row", Action::End),
-    bind(&[key(KeyCode::Tab)], "Tab", "other panes", "gives the keys to the next pane", Action::NextPane),
+    bind(
+        &[key(KeyCode::Tab)],
+        "Tab",
+        "other panes",
+        "gives the keys to the next pane",
+        Action::NextPane,
+    ),
     bind(&[ctrl('c')], "Ctrl-C", "stop", "stops the prompt; twice quits", Action::Interrupt),
     bind(&[key(KeyCode::F(1)), letter('?')], "?", "help", "shows these keys", Action::Help),
     PREVIOUS,
@@ -357,7 +371,13 @@ const HELP: &[Binding] = &[
         "closes the help",
         Action::Back,
     ),
-    bind(&[key(KeyCode::PageDown), letter(' ')], "PgDn", "down", "one screen down", Action::PageDown),
+    bind(
+        &[key(KeyCode::PageDown), letter(' ')],
+        "PgDn",
+        "down",
+        "one screen down",
+        Action::PageDown,
+    ),
     bind(&[key(KeyCode::PageUp)], "PgUp", "up", "one screen up", Action::PageUp),
     UP,
     DOWN,
@@ -417,7 +437,8 @@ pub(super) fn sections(context: Context) -> impl Iterator<Item = (&'static str, 
 
 /// What a key means in a context; `None` if it is text or nothing.
 pub(super) fn resolve(context: Context, event: KeyEvent) -> Option<Action> {
-    let mut modifiers = event.modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT);
+    let mut modifiers =
+        event.modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT);
     if matches!(event.code, KeyCode::Char(_) | KeyCode::BackTab) {
         modifiers -= KeyModifiers::SHIFT;
     }

@@ -142,8 +142,7 @@ fn draw_panes(
         let focused = matches!(context, Context::Inspector | Context::Message);
         let title = title(view, shape, Focus::Inspector, focused);
         let inside = pane(buf, areas.inspector, focused, &title, theme);
-        let (list, message) =
-            inspector::draw(view, &mut cache.inspector, focused, inside, buf);
+        let (list, message) = inspector::draw(view, &mut cache.inspector, focused, inside, buf);
         cache.shown.inspector_list = Some(list);
         cache.shown.message = message;
     }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::KeyEvent;
 
+use super::RenderCache;
 use super::keymap::Context;
 use super::panes::approval::{Approval, Field};
 use super::panes::conversation::Conversation;
@@ -12,7 +13,6 @@ use super::panes::inspector::{Inspector, View};
 use super::panes::prompt::Prompt;
 use super::panes::tools::Tools;
 use super::scroll::Scroll;
-use super::RenderCache;
 use crate::approval::Mode;
 use crate::conversation::{Command, Event, Profile, Session};
 
@@ -158,7 +158,7 @@ impl Model {
 
     /// The moment at which the screen changes by itself; `None` if it does not.
     pub fn next_wake(&self, now: Instant) -> Option<Instant> {
-        let clock = self.running.then(|| {
+        let clock = (self.running && self.approval.is_none()).then(|| {
             let precise = self.tools.running(&self.session);
             now + if precise { Duration::from_millis(100) } else { Duration::from_secs(1) }
         });

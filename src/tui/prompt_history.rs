@@ -1,6 +1,4 @@
 //! Placeholder until the real one lands.
-use super::draft::Draft;
-use crossterm::event::KeyEvent;
 
 #[derive(Debug, Default)]
 pub(super) struct PromptHistory(Vec<String>);
@@ -9,7 +7,10 @@ impl PromptHistory {
     pub(super) fn add(&mut self, text: &str) {
         self.0.push(text.to_owned());
     }
-    pub(super) fn key(&mut self, _key: KeyEvent, _draft: &mut Draft) -> bool {
-        false
+    pub(super) fn previous(&mut self, _draft: &str) -> Option<&str> {
+        self.0.last().map(String::as_str)
+    }
+    pub(super) fn next(&mut self) -> Option<&str> {
+        None
     }
 }

@@ -73,7 +73,8 @@ fn ask(model: &mut Model, call: &CallId) {
     let version = model.panels << 32;
     model.approval = Approval::new(call, &model.session, model.last_input, version);
     if model.approval.is_none() {
-        model.note = Some("Asked about a call without a command: nothing runs. Esc stops.".to_owned());
+        model.note =
+            Some("Asked about a call without a command: nothing runs. Esc stops.".to_owned());
     }
 }
 
@@ -235,7 +236,13 @@ fn move_focus(model: &mut Model, by: isize) {
 }
 
 /// Esc, innermost first.
-fn back(model: &mut Model, context: Context, key: KeyEvent, alone: bool, now: Instant) -> Vec<Effect> {
+fn back(
+    model: &mut Model,
+    context: Context,
+    key: KeyEvent,
+    alone: bool,
+    now: Instant,
+) -> Vec<Effect> {
     match context {
         Context::Help => model.help = None,
         Context::CommandField | Context::ReasonField => {
@@ -255,7 +262,7 @@ fn back(model: &mut Model, context: Context, key: KeyEvent, alone: bool, now: In
                 model.note = Some("Stopping …".to_owned());
                 return vec![Effect::Send(Command::Stop)];
             } else {
-                model.conversation.scroll.to_end();
+                model.conversation.scroll.go_to_end();
             }
         }
     }
@@ -281,7 +288,9 @@ fn interrupt(model: &mut Model, now: Instant) -> Vec<Effect> {
 
 fn submit(model: &mut Model) -> Vec<Effect> {
     let submitted = model.prompt.submitted();
-    if model.running && matches!(submitted, Submitted::Prompt(_) | Submitted::Continue | Submitted::Clear) {
+    if model.running
+        && matches!(submitted, Submitted::Prompt(_) | Submitted::Continue | Submitted::Clear)
+    {
         model.note = Some("Still running: Esc stops it. Your text stays.".to_owned());
         return Vec::new();
     }
@@ -289,7 +298,8 @@ fn submit(model: &mut Model) -> Vec<Effect> {
         Submitted::Nothing => return Vec::new(),
         Submitted::Unknown(word) => {
             let word = crate::text::visible(&word, crate::text::Show::Prose).into_owned();
-            model.note = Some(format!("No such command: {word}. Nothing was sent. /help lists them."));
+            model.note =
+                Some(format!("No such command: {word}. Nothing was sent. /help lists them."));
             return Vec::new();
         }
         Submitted::Quit => return vec![Effect::Quit],
@@ -307,7 +317,7 @@ fn submit(model: &mut Model) -> Vec<Effect> {
         Submitted::Clear => Command::Clear,
     };
     model.prompt.take();
-    model.conversation.scroll.to_end();
+    model.conversation.scroll.go_to_end();
     if command != Command::Clear {
         model.running = true;
         model.turns_of_prompt = 0;

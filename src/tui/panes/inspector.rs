@@ -174,19 +174,16 @@ pub(in crate::tui) fn title(inspector: &Inspector, session: &Session) -> String 
     let shown = turn.number.0;
     let first = shown.saturating_sub(2).min(newest.saturating_sub(4)).max(1);
     let last = first.saturating_add(4).min(newest);
-    let mut turns = String::new();
+    let mut turns: Vec<String> = (first..=last)
+        .map(|number| if number == shown { format!("[{number}]") } else { number.to_string() })
+        .collect();
     if first > 1 {
-        turns.push_str("… ");
-    }
-    for number in first..=last {
-        if number > first {
-            turns.push(' ');
-        }
-        turns.push_str(&if number == shown { format!("[{number}]") } else { number.to_string() });
+        turns.insert(0, "…".to_owned());
     }
     if last < newest {
-        turns.push_str(" …");
+        turns.push("…".to_owned());
     }
+    let turns = turns.join(" ");
     format!("── turn ‹{turns}› ─ {} ", inspector.view.word())
 }
 
@@ -214,15 +211,12 @@ pub(in crate::tui) fn draw(
         _ => layout.head.clone(),
     };
     paint::line(buf, area, &head, Look::Dim, view.theme);
-    let below = Rect {
-        y: area.y + 1.min(area.height),
-        height: area.height.saturating_sub(1),
-        ..area
-    };
+    let below =
+        Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area };
     let list = List { rows: layout.outline.len(), page: below.height.into() };
     let selected = inspector.selected.min(layout.outline.len().saturating_sub(1));
     if inspector.view == View::Roles {
-        draw_outline(view, layout, focused.then_some(selected), below, buf);
+        draw_outline(view, layout, turn, focused.then_some(selected), below, buf);
         return (list, None);
     }
     let key = Some((inspector.view, selected, below.width));
@@ -238,6 +232,7 @@ pub(in crate::tui) fn draw(
 fn draw_outline(
     view: &Shown<'_>,
     layout: &Layout,
+    turn: &Turn,
     selected: Option<usize>,
     area: Rect,
     buf: &mut Buffer,
@@ -248,7 +243,9 @@ fn draw_outline(
         Some(selected) => (selected + 1).saturating_sub(height),
         None => newest_in_sight(&layout.outline, height),
     };
-    for (y, (index, row)) in (area.y..area.bottom()).zip(layout.outline.iter().enumerate().skip(first)) {
+    for (y, (index, row)) in
+        (area.y..area.bottom()).zip(layout.outline.iter().enumerate().skip(first))
+    {
         let line = outline::line(row);
         let line = text::visible(&line, text::Show::Prose);
         let look = match (&row.kind, row.change) {
@@ -262,6 +259,12 @@ fn draw_outline(
             buf.set_style(place, view.theme.style(Look::Selected));
         }
     }
+    let drawn = u16::try_from(rows.saturating_sub(first)).unwrap_or(u16::MAX);
+    for (y, what) in (area.y.saturating_add(drawn)..area.bottom()).zip(&turn.repairs) {
+        let repair = format!("!  · repair     {}", text::visible(what, text::Show::Prose));
+        let place = Rect { y, height: 1, ..area };
+        paint::line(buf, place, &repair, Look::Warning, view.theme);
+    }
     let hidden = rows.saturating_sub(first + height);
     if hidden > 0 && height > 0 {
         let mark = format!(" ↓ {hidden} more ");
@@ -273,8 +276,7 @@ fn draw_outline(
 
 /// Without a selection, the newest messages are what people want to see.
 fn newest_in_sight(rows: &[Row], height: usize) -> usize {
-    let messages =
-        rows.iter().filter(|row| matches!(row.kind, RowKind::Message { .. })).count();
+    let messages = rows.iter().filter(|row| matches!(row.kind, RowKind::Message { .. })).count();
     if rows.len() <= height { 0 } else { messages.saturating_sub(height) }
 }
 

@@ -8,7 +8,8 @@ use ratatui::layout::Rect;
 
 use super::call;
 use crate::conversation::{
-    CallDecided, CallId, CallLog, CallState, CallStatus, DecidedBy, Event, Progress, Record, Session,
+    CallDecided, CallId, CallLog, CallState, CallStatus, DecidedBy, Event, Progress, Record,
+    Session,
 };
 use crate::text;
 use crate::tui::View;
@@ -162,7 +163,12 @@ pub(in crate::tui) struct Layout {
 }
 
 /// Draws the list and returns how many rows fit.
-pub(in crate::tui) fn draw_list(view: &View<'_>, focused: bool, area: Rect, buf: &mut Buffer) -> usize {
+pub(in crate::tui) fn draw_list(
+    view: &View<'_>,
+    focused: bool,
+    area: Rect,
+    buf: &mut Buffer,
+) -> usize {
     let tools = &view.model.tools;
     let height = usize::from(area.height);
     if tools.calls.is_empty() {
@@ -309,18 +315,15 @@ fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
     }
     if let Some(finished) = &log.finished {
         let receipt = &finished.receipt;
-        let mut line = format!(
-            "── produced {} · sent {}",
-            text::bytes(receipt.produced),
-            text::bytes(receipt.sent)
-        );
+        let mut line = vec![
+            format!("── produced {}", text::bytes(receipt.produced)),
+            format!("sent {}", text::bytes(receipt.sent)),
+        ];
         if receipt.cut > 0 {
-            line.push_str(&format!(" · cut {}", text::bytes(receipt.cut)));
+            line.push(format!("cut {}", text::bytes(receipt.cut)));
         }
-        if let Some(file) = &receipt.file {
-            line.push_str(&format!(" · full output: {file}"));
-        }
-        rows.push(&line, Look::Dim, 0, width);
+        line.extend(receipt.file.as_ref().map(|file| format!("full output: {file}")));
+        rows.push(&line.join(" · "), Look::Dim, 0, width);
     }
     rows
 }

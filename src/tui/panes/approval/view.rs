@@ -192,7 +192,12 @@ pub(in crate::tui) fn draw(
     (Some(Drawn { version: approval.version, measure }), cursor)
 }
 
-fn draw_below(view: &View<'_>, approval: &Approval, area: Rect, buf: &mut Buffer) -> Option<Position> {
+fn draw_below(
+    view: &View<'_>,
+    approval: &Approval,
+    area: Rect,
+    buf: &mut Buffer,
+) -> Option<Position> {
     let (label, draft) = match &approval.field {
         Some(Field::Command(draft)) => ("Edit the command; nothing runs yet:", draft),
         Some(Field::Reason(draft)) => ("Deny; the reason, told to the model:", draft),
@@ -222,11 +227,12 @@ fn draw_foot_title(
     buf: &mut Buffer,
 ) {
     let y = area.bottom() - 1;
-    let mut left = format!(" {} ", layout.size);
-    if measure.total > measure.height {
-        let (from, to) = (measure.top + 1, (measure.top + measure.height).min(measure.total));
-        left.push_str(&format!("· rows {from}–{to} of {} ", measure.total));
-    }
+    let (from, to) = (measure.top + 1, (measure.top + measure.height).min(measure.total));
+    let mut left = if measure.total > measure.height {
+        format!(" {} · rows {from}–{to} of {} ", layout.size, measure.total)
+    } else {
+        format!(" {} ", layout.size)
+    };
     let hint = if approval.field.is_some() {
         ""
     } else if approval.sent {
@@ -241,7 +247,7 @@ fn draw_foot_title(
     let hint_columns = u16::try_from(text::width(hint)).unwrap_or(0).min(area.width - 4);
     let room = area.width - 4 - hint_columns;
     if usize::from(room) < text::width(&left) {
-        left = format!(" {}/{} ", (measure.top + measure.height).min(measure.total), measure.total);
+        left = format!(" {to}/{} ", measure.total);
     }
     paint::pieces(buf, (area.x + 2, y), room, &[(&left, Look::Dim)], view.theme);
     let place = (area.right() - 2 - hint_columns, y);
@@ -272,7 +278,12 @@ fn choices(approval: &Approval, width: u16, armed: bool) -> Vec<Vec<(String, Loo
     rows
 }
 
-fn push(rows: &mut Vec<Vec<(String, Look)>>, used: &mut usize, pieces: Vec<(String, Look)>, width: u16) {
+fn push(
+    rows: &mut Vec<Vec<(String, Look)>>,
+    used: &mut usize,
+    pieces: Vec<(String, Look)>,
+    width: u16,
+) {
     let columns: usize = pieces.iter().map(|(text, _)| text::width(text)).sum();
     let gap = if *used > 2 { 2 } else { 0 };
     if *used > 2 && *used + gap + columns > usize::from(width) {

@@ -11,9 +11,9 @@ use crate::conversation::{
     Block, CallId, Entry, Event, Failure, Origin, Progress, Record, Role, Session,
     TransitionReason, TurnNumber,
 };
+use crate::text;
 use crate::tui::scroll::Scroll;
 use crate::tui::theme::Look;
-use crate::text;
 use crate::wire::outline;
 
 /// One thing in the conversation.

@@ -169,7 +169,12 @@ fn next_step(kind: FailureKind) -> &'static str {
 }
 
 /// Draws the pane's inside and returns what it came to.
-pub(in crate::tui) fn draw(view: &View<'_>, layout: &mut Layout, area: Rect, buf: &mut Buffer) -> Measure {
+pub(in crate::tui) fn draw(
+    view: &View<'_>,
+    layout: &mut Layout,
+    area: Rect,
+    buf: &mut Buffer,
+) -> Measure {
     let conversation = &view.model.conversation;
     if conversation.items.is_empty() && !conversation.is_streaming() {
         welcome(view, area, buf);
@@ -238,21 +243,18 @@ fn one_row(view: &View<'_>, item: &Item, area: Rect, buf: &mut Buffer) -> u16 {
 fn call_row(view: &View<'_>, id: &CallId, area: Rect, buf: &mut Buffer) {
     let Some(log) = view.model.session.calls.get(id) else { return };
     let (mark, look) = call::mark(log);
-    let mut tail = format!(" · {}", call::state(log));
-    match &log.finished {
-        Some(finished) => {
-            if let Some(lines) = view.model.tools.lines(id) {
-                let word = if lines == 1 { "line" } else { "lines" };
-                tail.push_str(&format!(" · {lines} {word}"));
-            }
-            tail.push_str(&format!(" · sent {}", text::bytes(finished.receipt.sent)));
-        }
-        None => {
-            if let Some(ms) = call::ran_ms(log, view.unix_ms) {
-                tail.push_str(&format!(" {}", call::seconds(ms)));
-            }
-        }
+    let mut tail = vec![String::new(), call::state(log)];
+    if let Some(finished) = &log.finished {
+        let lines = view.model.tools.lines(id);
+        tail.extend(lines.map(|lines| match lines {
+            1 => "1 line".to_owned(),
+            _ => format!("{lines} lines"),
+        }));
+        tail.push(format!("sent {}", text::bytes(finished.receipt.sent)));
+    } else if let Some(ms) = call::ran_ms(log, view.unix_ms) {
+        tail[1] = format!("{} {}", tail[1], call::seconds(ms));
     }
+    let tail = tail.join(" · ");
     let name = text::visible(&log.proposed.name, text::Show::Prose);
     let name = text::fit(&name, 24);
     let room = usize::from(area.width).saturating_sub(4 + text::width(&name) + text::width(&tail));
@@ -273,6 +275,11 @@ fn call_row(view: &View<'_>, id: &CallId, area: Rect, buf: &mut Buffer) {
 fn welcome(view: &View<'_>, area: Rect, buf: &mut Buffer) {
     let mut rows = Rows::default();
     rows.push("limpid shows both sides of a conversation with a model:", Look::Dim, 0, area.width);
-    rows.push("what is said here, and in the inspector what the model is really told.", Look::Dim, 0, area.width);
+    rows.push(
+        "what is said here, and in the inspector what the model is really told.",
+        Look::Dim,
+        0,
+        area.width,
+    );
     rows.draw(0, area, buf, view.theme);
 }
