@@ -151,10 +151,9 @@ impl<M: Model> Loop<M> {
         entry
     }
 
-    /// Starts anew: the model will know nothing but the system prompt.
-    pub async fn clear(&mut self, system_prompt: &str) {
+    /// Starts a branch: the model will know nothing but the system prompt.
+    pub async fn begin(&mut self, system_prompt: &str) {
         self.state.messages.clear();
-        self.recorder.record(Record::Head(None)).await;
         let text = vec![Block::Text(system_prompt.to_owned())];
         self.remember(Role::System, Origin::System, text).await;
     }

@@ -1,10 +1,168 @@
-//! The background task that runs the loop, and the handle with which a screen or script speaks to
-//! it: commands go in, events come out.
+//! The background task that runs the loop, and the handle with which a screen or a script speaks to
+//! it: commands go in, events come out. The loop itself is in `looper`.
 
 mod gates;
+mod http_model;
 mod looper;
 mod recorder;
+mod system_prompt;
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::pin::pin;
+
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 pub use gates::{Acting, Outgoing};
+pub use http_model::HttpModel;
 pub use looper::{Loop, Model};
 pub use recorder::Recorder;
+pub use system_prompt::system_prompt;
+
+use crate::approval::Mode;
+use crate::conversation::{
+    CallId, Command, Decision, Event, LoopState, Profile, Progress, Record, Role,
+};
+use crate::tools::Tool;
+use crate::wire::Settings;
+
+/// Commands that may wait for the loop. The screen never waits: a full channel means "busy".
+const COMMANDS: usize = 32;
+/// Events that may wait for the subscriber; then the loop waits, and with it the socket.
+const EVENTS: usize = 256;
+
+/// What a session is made of.
+pub struct Config {
+    /// The way to the model, as recorded.
+    pub profile: Profile,
+    /// What requests say beside their messages.
+    pub settings: Settings,
+    /// What the model is told first.
+    pub system_prompt: String,
+    /// What the model may ask for.
+    pub tools: Vec<Box<dyn Tool>>,
+    /// How commands are treated.
+    pub mode: Mode,
+    /// Whether there is a person to ask.
+    pub attended: bool,
+    /// How many turns a prompt may take.
+    pub turn_limit: u32,
+    /// The directory in which the session works.
+    pub directory: PathBuf,
+    /// Where sessions are kept; `None` keeps nothing.
+    pub sessions: Option<PathBuf>,
+}
+
+/// The other end of the background task. Dropping `commands` ends it.
+#[derive(Debug)]
+pub struct Handle {
+    /// To the loop.
+    pub commands: mpsc::Sender<Command>,
+    /// From the loop.
+    pub events: mpsc::Receiver<Event>,
+    /// Ends after the loop has stopped and saved.
+    pub task: JoinHandle<()>,
+}
+
+/// Starts the background task.
+pub fn spawn<M: Model + Send + 'static>(config: Config, model: M) -> Handle {
+    let (commands, received) = mpsc::channel(COMMANDS);
+    let (subscriber, events) = mpsc::channel(EVENTS);
+    let task = tokio::spawn(serve(config, model, received, subscriber));
+    Handle { commands, events, task }
+}
+
+async fn serve<M: Model>(
+    config: Config,
+    model: M,
+    mut commands: mpsc::Receiver<Command>,
+    subscriber: mpsc::Sender<Event>,
+) {
+    let (decide, decisions) = mpsc::channel(COMMANDS);
+    let mut agent = Loop {
+        state: LoopState::default(),
+        inbox: Vec::new(),
+        outgoing: Outgoing::new(config.settings),
+        acting: Acting::new(config.tools, config.mode, config.attended, decisions),
+        model,
+        recorder: Recorder::new(config.sessions, &config.directory, subscriber),
+        turn_limit: config.turn_limit,
+    };
+    let mut profile = Some(config.profile);
+    let mut waiting = VecDeque::new();
+    loop {
+        let next = match waiting.pop_front() {
+            Some(command) => Some(command),
+            None => commands.recv().await,
+        };
+        let Some(command) = next else { return };
+        if let Some(profile) = profile.take() {
+            agent.recorder.record(Record::Profile(profile)).await;
+            agent.begin(&config.system_prompt).await;
+        }
+        match command {
+            Command::Prompt(text) => agent.inbox.push(text),
+            Command::Continue if !is_open(&agent.state) => {
+                let notice = "There is nothing to continue: the model has answered. Type a prompt.";
+                agent.recorder.progress(Progress::Notice(notice.to_owned())).await;
+                continue;
+            }
+            Command::Continue => {}
+            Command::Clear => {
+                agent.recorder.record(Record::Head(None)).await;
+                agent.begin(&config.system_prompt).await;
+                continue;
+            }
+            // Nothing runs that could be stopped, and nothing is asked.
+            Command::Stop | Command::Decide { .. } => continue,
+        }
+        if run(&mut agent, &mut commands, &decide, &mut waiting).await == Screen::Gone {
+            return;
+        }
+    }
+}
+
+/// Whether the history ends with something that the model has not answered.
+fn is_open(state: &LoopState) -> bool {
+    let last = state.messages.entries().last();
+    last.is_some_and(|entry| matches!(entry.role, Role::User | Role::Tool))
+}
+
+#[derive(PartialEq, Eq)]
+enum Screen {
+    There,
+    Gone,
+}
+
+/// Runs the loop while listening for commands, so that a stop works in every state. What can only
+/// be done when the loop has ended waits in order.
+async fn run<M: Model>(
+    agent: &mut Loop<M>,
+    commands: &mut mpsc::Receiver<Command>,
+    decide: &mpsc::Sender<(CallId, Decision)>,
+    waiting: &mut VecDeque<Command>,
+) -> Screen {
+    let stop = CancellationToken::new();
+    let mut running = pin!(agent.run(&stop));
+    loop {
+        let command = tokio::select! {
+            biased;
+            command = commands.recv() => command,
+            () = &mut running => return Screen::There,
+        };
+        match command {
+            Some(Command::Stop) => stop.cancel(),
+            // A full channel means that nobody asked for that many decisions; none is lost that
+            // anyone waits for.
+            Some(Command::Decide { call, decision }) => drop(decide.try_send((call, decision))),
+            Some(command) => waiting.push_back(command),
+            None => {
+                stop.cancel();
+                running.await;
+                return Screen::Gone;
+            }
+        }
+    }
+}

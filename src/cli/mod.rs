@@ -1,1 +1,136 @@
-//! cli
+//! Arguments, and what they come to. One file per subcommand.
+
+mod connect;
+mod exec;
+mod inspect;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use connect::{Pace, Start, UsageError};
+
+/// Exit code for wrong arguments, a missing key, or a terminal that cannot be used.
+pub const USAGE: u8 = 2;
+
+/// A full-screen terminal client for AI agents that hides nothing.
+///
+/// Without a subcommand it opens the screen. Without --url it talks to the built-in offline model,
+/// which is scripted and needs no key.
+#[derive(Debug, Parser)]
+#[command(name = "limpid", version, max_term_width = 100)]
+struct Arguments {
+    #[command(flatten)]
+    connection: Connection,
+    #[command(subcommand)]
+    command: Option<Subcommands>,
+}
+
+/// Which model, and how commands are treated.
+#[derive(Debug, Args)]
+pub struct Connection {
+    /// Use the built-in scripted model; needs no key and no network
+    #[arg(long, global = true, conflicts_with = "url")]
+    offline: bool,
+    /// Base URL of the server, up to and with /v1
+    #[arg(long, global = true, value_name = "URL")]
+    url: Option<String>,
+    /// The model's id at that server; offline: offline or offline-lenient
+    #[arg(long, global = true, value_name = "ID")]
+    model: Option<String>,
+    /// Name of the environment variable that holds the key
+    #[arg(long, global = true, value_name = "NAME")]
+    key_env: Option<String>,
+    /// Wire format of the server
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "openai-chat")]
+    format: FormatName,
+    /// Run commands without asking; dangerous ones still ask
+    #[arg(long, global = true)]
+    yolo: bool,
+    /// Turns that one prompt may take
+    #[arg(long, global = true, value_name = "N", default_value_t = 50,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    max_turns: u32,
+    /// Seconds that one command may take
+    #[arg(long, global = true, value_name = "S", default_value_t = 120,
+          value_parser = clap::value_parser!(u64).range(1..))]
+    command_timeout: u64,
+    /// How fast the offline model speaks
+    #[arg(long, global = true, value_name = "PACE", default_value = "human", hide = true)]
+    offline_pace: Pace,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum FormatName {
+    OpenaiChat,
+}
+
+#[derive(Debug, Subcommand)]
+enum Subcommands {
+    /// Answer one prompt without a screen: the answer on stdout, progress on stderr
+    ///
+    /// Commands are denied unless --yolo is given. Exit codes: 0 answered, 1 the model or the
+    /// connection failed, 2 wrong usage, 3 turn limit reached, 4 empty reply, 5 the model kept
+    /// proposing a denied command, 130 interrupted.
+    Exec {
+        /// The prompt; read from stdin if left out or -
+        prompt: Option<String>,
+        /// Print every event as a line of JSON instead of the answer
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what was sent in each turn of a session
+    Inspect {
+        /// Name of the session, or its beginning; the newest of this directory if left out
+        session: Option<String>,
+        /// Only this turn
+        #[arg(long, value_name = "N")]
+        turn: Option<u32>,
+        /// Print the exact bytes of the turn's request body (of the newest turn without --turn)
+        #[arg(long)]
+        body: bool,
+    },
+}
+
+/// Runs what the arguments ask for.
+///
+/// # Errors
+/// What should be reported to the user at the edge.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> color_eyre::Result<ExitCode> {
+    let Arguments { connection, command } = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            error.print()?;
+            return Ok(ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE)));
+        }
+    };
+    match command {
+        Some(Subcommands::Inspect { session, turn, body }) => {
+            inspect::run(session.as_deref(), turn, body)
+        }
+        Some(Subcommands::Exec { prompt, json }) => match connection.resolve() {
+            Ok(start) => exec::run(start, prompt, json),
+            Err(error) => usage(&error.to_string()),
+        },
+        None => match connection.resolve() {
+            Ok(start) => crate::app::run(start),
+            Err(error) => usage(&error.to_string()),
+        },
+    }
+}
+
+/// Says what is wrong with the call, on stderr.
+///
+/// # Errors
+/// If stderr cannot be written.
+pub fn usage(message: &str) -> color_eyre::Result<ExitCode> {
+    use std::io::Write as _;
+    writeln!(std::io::stderr(), "limpid: {message}")?;
+    Ok(ExitCode::from(USAGE))
+}
+
+/// One thread runs everything; what blocks has its own.
+pub(crate) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()
+}

@@ -1,1 +1,178 @@
-//! net
+//! The HTTP client: posts the parts of a request to an endpoint and hands over the answer's bytes.
+//!
+//! Redirects are not followed, so that a key goes only to the URL it belongs to. Nothing is tried
+//! again behind the loop's back. Addresses of this machine are never reached through a proxy. What
+//! an answer means, also one with an error status, is `wire`'s.
+
+mod advice;
+mod body;
+mod endpoint;
+mod failure;
+mod proxies;
+
+pub use advice::advice;
+pub use endpoint::{Endpoint, Key};
+pub use proxies::Proxies;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use crate::conversation::{Failure, FailureKind, Part};
+use crate::wire::ResponseHead;
+
+/// How long to wait.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// For the connection, with TLS.
+    pub connect: Duration,
+    /// For the next bytes: of the answer's head, then of its body. Any byte counts, also a comment.
+    pub idle: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { connect: Duration::from_secs(10), idle: Duration::from_mins(2) }
+    }
+}
+
+/// The client. Clones share its connections.
+#[derive(Debug, Clone)]
+pub struct Client {
+    limits: Limits,
+    /// Filled by the thread that makes the client.
+    made: watch::Receiver<Option<Made>>,
+}
+
+type Made = Result<Tools, String>;
+
+#[derive(Debug, Clone)]
+struct Tools {
+    http: reqwest::Client,
+    /// Whether a proxy is used for other machines than this one.
+    has_proxy: bool,
+}
+
+impl Default for Client {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Client {
+    /// A client with the usual limits and the proxies of the environment. Returns at once: reading
+    /// the system's certificates takes milliseconds, and is done on a thread of its own.
+    pub fn new() -> Self {
+        Self::with(Limits::default(), Proxies::from_env())
+    }
+
+    /// A client with other limits and proxies.
+    pub fn with(limits: Limits, proxies: Proxies) -> Self {
+        let (sender, made) = watch::channel(None);
+        let thread = std::thread::Builder::new().name("http client".to_owned());
+        // If there can be no thread, the sender is dropped, and the first request says so.
+        let _ = thread.spawn(move || sender.send(Some(make(limits, &proxies))));
+        Self { limits, made }
+    }
+
+    /// Posts the parts, one after the other, as one body of JSON, and waits for the answer's head.
+    ///
+    /// # Errors
+    /// A [`Failure`] if no answer came, or if it was a redirect. Any other status is an answer.
+    pub async fn post(
+        &self,
+        endpoint: &Endpoint,
+        parts: Vec<Arc<Part>>,
+    ) -> Result<Response, Failure> {
+        let url = endpoint
+            .target()
+            .map_err(|why| failure::nothing_sent(FailureKind::InvalidRequest, &why))?;
+        let peer = failure::Peer::new(&url, self.limits);
+        let Tools { http, has_proxy } = self.tools().await?;
+        let mut request = http
+            .post(url.clone())
+            .header("content-type", "application/json")
+            .header("accept", "text/event-stream")
+            .body(body::of(parts));
+        if let Some(key) = &endpoint.key {
+            let header = key.header();
+            let header = header.map_err(|why| failure::nothing_sent(FailureKind::Auth, &why))?;
+            request = request.header("authorization", header);
+        }
+        let inner = match timeout(self.limits.idle, request.send()).await {
+            Ok(Ok(inner)) => inner,
+            Ok(Err(error)) => return Err(peer.not_answered(&error, has_proxy)),
+            Err(_) => return Err(peer.silent()),
+        };
+        if inner.status().is_redirection() {
+            let location = inner.headers().get("location").and_then(|value| value.to_str().ok());
+            let to = location.and_then(|location| url.join(location).ok());
+            return Err(peer.redirected(inner.status().as_u16(), to.as_ref()));
+        }
+        let headers = inner.headers().iter().map(|(name, value)| {
+            (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+        });
+        let head = ResponseHead { status: inner.status().as_u16(), headers: headers.collect() };
+        Ok(Response { head, inner, peer })
+    }
+
+    async fn tools(&self) -> Result<Tools, Failure> {
+        let failed = |why: &str| {
+            let why = format!("the HTTP client cannot be made ({why}).");
+            failure::nothing_sent(FailureKind::Disconnected, &why)
+        };
+        let mut made = self.made.clone();
+        let made = made.wait_for(Option::is_some).await;
+        match made.as_deref() {
+            Ok(Some(Ok(tools))) => Ok(tools.clone()),
+            Ok(Some(Err(why))) => Err(failed(why)),
+            Ok(None) | Err(_) => Err(failed("its thread ended early")),
+        }
+    }
+}
+
+fn make(limits: Limits, proxies: &Proxies) -> Made {
+    // Fails only if there is a provider already, which is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut builder = reqwest::Client::builder()
+        .user_agent(concat!("limpid/", env!("CARGO_PKG_VERSION")))
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .referer(false)
+        .connect_timeout(limits.connect)
+        // Those of the environment without loopback, instead of all those of the environment.
+        .no_proxy();
+    let proxies = proxies.build()?;
+    let has_proxy = !proxies.is_empty();
+    for proxy in proxies {
+        builder = builder.proxy(proxy);
+    }
+    let http = builder.build().map_err(|error| failure::innermost(&error))?;
+    Ok(Tools { http, has_proxy })
+}
+
+/// An answer whose head has come.
+#[derive(Debug)]
+pub struct Response {
+    /// Status and headers.
+    pub head: ResponseHead,
+    inner: reqwest::Response,
+    peer: failure::Peer,
+}
+
+impl Response {
+    /// The next bytes of the body; `None` at its end in good order.
+    ///
+    /// # Errors
+    /// A [`Failure`] if the connection breaks, or nothing comes for the idle limit.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
+        match timeout(self.peer.limits.idle, self.inner.chunk()).await {
+            Ok(Ok(bytes)) => Ok(bytes),
+            Ok(Err(error)) => Err(self.peer.lost(&error, self.head.status)),
+            Err(_) => Err(Failure { status: Some(self.head.status), ..self.peer.silent() }),
+        }
+    }
+}

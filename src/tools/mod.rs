@@ -1,4 +1,21 @@
 //! What the model can ask to be run. A tool is one file here and one line in [`registered`].
+//!
+//! `bash` is the only one. A command's way: `bash` starts it through a `minder` (`process`), its
+//! output goes through `intake` into the `capture` (as `plain` text) and the `output_file`, and
+//! what the model reads of it is made in `result`.
+
+mod bash;
+mod capture;
+mod environment;
+mod intake;
+pub mod minder;
+mod output_file;
+mod plain;
+mod process;
+mod result;
+mod table;
+
+pub use bash::{Bash, Settings, TIME_LIMIT};
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -7,23 +24,12 @@ use std::pin::Pin;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::conversation::{CallStatus, Receipt};
-
-/// What the model is told about a tool.
-#[derive(Debug, Clone, Copy)]
-pub struct Definition {
-    /// Its name.
-    pub name: &'static str,
-    /// What it does.
-    pub description: &'static str,
-    /// JSON Schema of its arguments, as JSON text.
-    pub parameters: &'static str,
-}
+use crate::conversation::{CallStatus, Receipt, ToolDefinition};
 
 /// A tool.
 pub trait Tool: Send + Sync {
     /// What the model is told about it.
-    fn definition(&self) -> Definition;
+    fn definition(&self) -> ToolDefinition;
 
     /// What these arguments would execute, word for word, for a person to decide on.
     ///
@@ -68,4 +74,9 @@ pub struct Outcome {
     pub receipt: Receipt,
     /// Milliseconds from start to end.
     pub duration_ms: u64,
+}
+
+/// Every tool.
+pub fn registered(settings: Settings) -> Vec<Box<dyn Tool>> {
+    vec![Box::new(Bash::new(settings))]
 }

@@ -7,6 +7,7 @@ use crate::conversation::{Failure, Progress, Reply};
 mod assemble;
 pub mod openai_chat;
 pub mod outline;
+mod sse;
 
 pub use assemble::{Assembler, Request, Settings};
 

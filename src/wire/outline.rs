@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::conversation::{CallId, Origin, Part, Session, Slot};
+use crate::conversation::{CallId, Origin, Part, Session, Slot, Turn};
 use crate::text;
 
 /// One line of a request's outline.
@@ -158,6 +158,18 @@ pub fn line(row: &Row) -> String {
     )
     .trim_end()
     .to_owned()
+}
+
+/// A request in one line: messages, size, hash, and whether a server's prompt cache still fits.
+pub fn head(turn: &Turn, parts: &[Arc<Part>], previous: &[Arc<Part>]) -> String {
+    let prefix = match cache_break(parts, previous) {
+        _ if previous.is_empty() => "first request".to_owned(),
+        None => "prefix kept".to_owned(),
+        Some(place) => format!("prefix broken at {place}"),
+    };
+    let sha = turn.request.sha256.get(..6).unwrap_or_default();
+    let bytes = text::bytes(turn.request.bytes);
+    format!("{} messages · {bytes} · sha {sha} · {prefix}", message_count(parts))
 }
 
 /// Roles of the messages in order, equal neighbours counted: `system user assistant tool×3`.

@@ -1,0 +1,207 @@
+//! `limpid exec`: one prompt without a screen. The answer goes to stdout, progress to stderr.
+
+use std::io::{self, IsTerminal, Read, Write};
+use std::process::ExitCode;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use super::{Start, runtime, usage};
+use crate::agent::Handle;
+use crate::conversation::{
+    CallStatus, Command, DecidedBy, Event, Progress, Record, Role, Session, TransitionReason,
+};
+use crate::net;
+use crate::text::{self, Show};
+use crate::wire::outline;
+
+/// Sends the prompt and prints what comes of it.
+pub(super) fn run(
+    start: Start,
+    prompt: Option<String>,
+    json: bool,
+) -> color_eyre::Result<ExitCode> {
+    let prompt = match prompt.filter(|prompt| prompt != "-") {
+        Some(prompt) => prompt,
+        None if io::stdin().is_terminal() => {
+            return usage("no prompt: limpid exec \"PROMPT\", or pipe it in");
+        }
+        None => {
+            let mut bytes = Vec::new();
+            io::stdin().lock().read_to_end(&mut bytes)?;
+            match String::from_utf8(bytes) {
+                Ok(prompt) => prompt,
+                Err(_) => return usage("the prompt on stdin is not UTF-8; nothing was sent"),
+            }
+        }
+    };
+    if prompt.trim().is_empty() {
+        return usage("the prompt is empty; nothing was sent");
+    }
+    let runtime = runtime()?;
+    let code = runtime.block_on(async {
+        let (handle, _server) = start.spawn(false).await?;
+        converse(handle, prompt, json).await
+    });
+    match code {
+        // Whoever read our output has gone: there is nobody left to tell.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::FAILURE),
+        code => Ok(ExitCode::from(code?)),
+    }
+}
+
+async fn converse(mut handle: Handle, prompt: String, json: bool) -> io::Result<u8> {
+    let mut interrupts = [
+        signal(SignalKind::interrupt())?,
+        signal(SignalKind::terminate())?,
+        signal(SignalKind::hangup())?,
+    ];
+    let gone = |_| io::Error::other("the loop ended by itself");
+    handle.commands.send(Command::Prompt(prompt)).await.map_err(gone)?;
+    let mut report = Report { json, session: Session::default() };
+    let mut interrupted = false;
+    let reason = loop {
+        tokio::select! {
+            () = any(&mut interrupts) => {
+                if interrupted {
+                    return Ok(130);
+                }
+                interrupted = true;
+                handle.commands.send(Command::Stop).await.map_err(gone)?;
+            }
+            event = handle.events.recv() => {
+                let Some(event) = event else { return Err(io::Error::other("the loop ended by itself")) };
+                if let Err(error) = report.event(&event) {
+                    // Nobody reads any more: stop what runs, so that nothing is left behind.
+                    drop(handle.commands);
+                    while handle.events.recv().await.is_some() {}
+                    return Err(error);
+                }
+                if let Some(reason) = &report.session.ended {
+                    break reason.clone();
+                }
+            }
+        }
+    };
+    report.end(&reason)?;
+    drop(handle.commands);
+    while handle.events.recv().await.is_some() {}
+    Ok(code(&reason))
+}
+
+async fn any([interrupt, terminate, hang_up]: &mut [Signal; 3]) {
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+        _ = hang_up.recv() => {}
+    }
+}
+
+/// The exit code that `--help` documents.
+fn code(reason: &TransitionReason) -> u8 {
+    match reason {
+        TransitionReason::Answered => 0,
+        TransitionReason::Failed(_) | TransitionReason::ToolResult => 1,
+        TransitionReason::TurnLimit(_) => 3,
+        TransitionReason::EmptyReply => 4,
+        TransitionReason::RepeatedDenial => 5,
+        TransitionReason::Stopped => 130,
+    }
+}
+
+struct Report {
+    json: bool,
+    session: Session,
+}
+
+impl Report {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        if let Event::Record(stamped) = event {
+            self.session.apply(stamped);
+        }
+        if self.json {
+            let mut out = io::stdout().lock();
+            serde_json::to_writer(&mut out, event)?;
+            out.write_all(b"\n")?;
+            return out.flush();
+        }
+        let line = match event {
+            Event::Progress(Progress::Notice(notice)) => notice.clone(),
+            Event::Progress(_) => return Ok(()),
+            Event::Record(stamped) => match self.line(&stamped.record) {
+                Some(line) => line,
+                None => return Ok(()),
+            },
+        };
+        writeln!(io::stderr(), "{}", text::visible(&line, Show::Prose))
+    }
+
+    fn line(&self, record: &Record) -> Option<String> {
+        match record {
+            Record::Request(request) => {
+                let parts = self.session.parts_of(request.turn);
+                let (count, roles) = (outline::message_count(&parts), outline::roles(&parts));
+                let bytes = text::bytes(request.bytes);
+                Some(format!("── turn {} → {count} messages: {roles} · {bytes} ──", request.turn))
+            }
+            Record::Repair { what, .. } => Some(format!("repair: {what}")),
+            // The last text is the answer and goes to stdout.
+            Record::Entry(entry) if entry.role == Role::Assistant => {
+                Some(entry.text()).filter(|text| !text.is_empty() && entry.calls().next().is_some())
+            }
+            Record::CallDecided(decided) => {
+                let command = decided.executed.as_ref().unwrap_or(&decided.proposed);
+                let by = match (decided.by, &decided.executed, &decided.reason) {
+                    (DecidedBy::Yolo, ..) => "allowed by --yolo",
+                    (_, Some(_), _) => "allowed",
+                    (_, None, Some(reason)) => reason,
+                    (_, None, None) => "denied",
+                };
+                Some(format!("$ {command}\n  {by}"))
+            }
+            Record::CallFinished(finished) => {
+                let time = text::duration(finished.duration_ms);
+                match &finished.status {
+                    CallStatus::Denied => None,
+                    CallStatus::NotRun(why) => Some(format!("  not run: {why}")),
+                    CallStatus::Exited(code) => Some(format!("  exit {code} · {time}")),
+                    CallStatus::Signaled(signal) => {
+                        Some(format!("  ended by signal {signal} · {time}"))
+                    }
+                    CallStatus::TimedOut(limit) => Some(format!("  timed out after {limit} s")),
+                    CallStatus::Stopped => Some(format!("  stopped after {time}")),
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn end(&self, reason: &TransitionReason) -> io::Result<()> {
+        if self.json {
+            return Ok(());
+        }
+        let mut out = io::stdout().lock();
+        let branch = self.session.branch();
+        let answer = branch.iter().rev().find(|entry| entry.role == Role::Assistant);
+        if let Some(answer) = answer.map(|entry| entry.text()).filter(|text| !text.is_empty()) {
+            let answer =
+                if out.is_terminal() { text::visible(&answer, Show::Prose) } else { answer.into() };
+            writeln!(out, "{answer}")?;
+            out.flush()?;
+        }
+        let said = match reason {
+            TransitionReason::Answered | TransitionReason::ToolResult => return Ok(()),
+            TransitionReason::EmptyReply => "the model returned nothing".to_owned(),
+            TransitionReason::Stopped => "interrupted".to_owned(),
+            TransitionReason::TurnLimit(limit) => {
+                format!("stopped after {limit} turns (--max-turns); the work may be unfinished")
+            }
+            TransitionReason::RepeatedDenial => {
+                "stopped: the model proposed a denied command for the third time".to_owned()
+            }
+            TransitionReason::Failed(failure) => {
+                format!("{} {}", failure.message, net::advice(failure))
+            }
+        };
+        writeln!(io::stderr(), "limpid: {}", text::visible(&said, Show::Prose))
+    }
+}

@@ -1,0 +1,140 @@
+//! Where requests go, and the key that goes with them.
+
+use reqwest::Url;
+use reqwest::header::HeaderValue;
+
+/// Where requests of one format are posted.
+#[derive(Debug, Clone)]
+pub struct Endpoint {
+    /// The base URL, as given; slashes at its end do not matter.
+    pub url: String,
+    /// What follows it: `/chat/completions`.
+    pub path: &'static str,
+    /// The key, if one is used.
+    pub key: Option<Key>,
+}
+
+/// A secret that goes to its endpoint and nowhere else: it cannot be printed or stored.
+#[derive(Clone)]
+pub struct Key(String);
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Key(***)")
+    }
+}
+
+impl Key {
+    /// A key, without the white space around it.
+    pub fn new(key: &str) -> Self {
+        Self(key.trim().to_owned())
+    }
+
+    /// The value of the `authorization` header.
+    ///
+    /// # Errors
+    /// Why there is none, without the key.
+    pub(super) fn header(&self) -> Result<HeaderValue, String> {
+        let value = HeaderValue::from_str(&format!("Bearer {}", self.0));
+        let mut value = value.map_err(|_| {
+            "the key holds characters that no header can hold (a line break?).".to_owned()
+        })?;
+        value.set_sensitive(true);
+        Ok(value)
+    }
+}
+
+impl Endpoint {
+    /// The host that requests go to, with the port if the URL names one.
+    ///
+    /// # Errors
+    /// Why the URL cannot be used, without quoting it: it may hold secrets.
+    pub fn host(&self) -> Result<String, String> {
+        let url = self.target()?;
+        let host = url.host_str().unwrap_or_default();
+        Ok(match url.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_owned(),
+        })
+    }
+
+    /// The URL to post to.
+    ///
+    /// # Errors
+    /// Why the URL cannot be used, without quoting it: it may hold secrets.
+    pub(super) fn target(&self) -> Result<Url, String> {
+        let mut url = Url::parse(self.url.trim()).map_err(|error| {
+            format!("the URL cannot be read ({error}): it must look like http://127.0.0.1:8080/v1.")
+        })?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err("the URL must begin with http:// or https://.".to_owned());
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(
+                "the URL holds a user name or a password, which would end up in logs: take \
+                it out, and name a variable that holds the key (--key-env)."
+                    .to_owned(),
+            );
+        }
+        let path = format!("{}{}", url.path().trim_end_matches('/'), self.path);
+        url.set_path(&path);
+        url.set_fragment(None);
+        Ok(url)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(url: &str) -> Result<String, String> {
+        let endpoint = Endpoint { url: url.to_owned(), path: "/chat/completions", key: None };
+        endpoint.target().map(String::from)
+    }
+
+    #[test]
+    fn the_path_follows_the_base() {
+        let cases = [
+            ("http://127.0.0.1:8080/v1", "http://127.0.0.1:8080/v1/chat/completions"),
+            ("http://[::1]:8080/v1//", "http://[::1]:8080/v1/chat/completions"),
+            (" https://example.org ", "https://example.org/chat/completions"),
+            (
+                "https://example.org/v1/?api-version=2#x",
+                "https://example.org/v1/chat/completions?api-version=2",
+            ),
+        ];
+        for (url, expected) in cases {
+            assert_eq!(target(url).as_deref(), Ok(expected), "{url}");
+        }
+    }
+
+    #[test]
+    fn unusable_urls_are_refused_without_quoting_them() {
+        let cases = [
+            ("", "cannot be read"),
+            ("/secret/v1", "cannot be read"),
+            ("http://", "cannot be read"),
+            ("ftp://secret.example/v1", "must begin with http:// or https://"),
+            ("secret.example:8080/v1", "must begin with http:// or https://"),
+            ("file:///secret", "must begin with http:// or https://"),
+            ("http://user:secret@example.org/v1", "user name or a password"),
+            ("http://secret@example.org/v1", "user name or a password"),
+        ];
+        for (url, words) in cases {
+            let message = target(url).unwrap_err();
+            assert!(message.contains(words), "{url}: {message}");
+            assert!(!message.contains("secret"), "{url}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_not_printed() {
+        let key = Key::new(" sk-secret\n");
+        assert_eq!(format!("{key:?}"), "Key(***)");
+        let header = key.header().unwrap();
+        assert_eq!(header.to_str().unwrap(), "Bearer sk-secret");
+        assert!(!format!("{header:?}").contains("secret"));
+        let why = Key::new("sk\nsecret").header().unwrap_err();
+        assert!(!why.contains("secret"), "{why}");
+    }
+}

@@ -1,0 +1,185 @@
+//! limpid's side of a running command: starting it through a minder, what the minder reports, and
+//! what is done when the minder itself was ended.
+//!
+//! Not here: the minder (`minder`), what is done with the output (`intake`).
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+
+use rustix::process::{Signal, kill_process};
+use tokio::io::AsyncWriteExt;
+use tokio::net::UnixStream;
+use tokio::net::unix::pipe;
+use tokio::process::{Child, Command};
+
+use super::{environment, minder, table};
+
+/// Room in the output pipe: fewer switches between command and limpid than with the usual 64 KiB.
+const PIPE_BYTES: usize = 256 * 1024;
+
+/// How the system starts a command.
+#[derive(Debug)]
+pub(super) struct Start<'a> {
+    /// The program that becomes the minder.
+    pub(super) minder: &'a Path,
+    /// The command's working directory.
+    pub(super) directory: &'a Path,
+    /// Names of variables that the command must not see, beside those known as secrets by name.
+    pub(super) withheld: &'a [String],
+}
+
+/// A command that was started.
+#[derive(Debug)]
+pub(super) struct Running {
+    minder: Child,
+    /// The link to the minder. Once it is dropped, the minder ends the command's whole tree.
+    pub(super) link: Link,
+    /// Both streams of the command, in order of arrival.
+    pub(super) output: pipe::Receiver,
+}
+
+/// limpid's end of the link to a minder.
+#[derive(Debug)]
+pub(super) struct Link {
+    stream: UnixStream,
+    unread: Vec<u8>,
+    /// Processes that still ran when the shell ended; known when its end is reported.
+    pub(super) left: Vec<u32>,
+}
+
+/// What a minder reports.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Report {
+    /// The shell ended with this exit code.
+    Exited(i32),
+    /// The shell was ended by this signal.
+    Signaled(i32),
+    /// Nothing was started; why.
+    Failed(String),
+    /// The minder is gone.
+    Closed,
+}
+
+impl Start<'_> {
+    /// Starts a command.
+    ///
+    /// # Errors
+    /// Why it was not started, in words.
+    pub(super) async fn command(&self, command: &str) -> Result<Running, String> {
+        check_directory(self.directory)?;
+        let failed = |error| format!("the command could not be started: {error}");
+        let mut running = self.minder().map_err(failed)?;
+        running.link.send(command).await.map_err(failed)?;
+        Ok(running)
+    }
+
+    fn minder(&self) -> io::Result<Running> {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let (reader, writer) = io::pipe()?;
+        // Only a matter of speed; the system may refuse.
+        #[cfg(target_os = "linux")]
+        let _ = rustix::pipe::fcntl_setpipe_size(&reader, PIPE_BYTES);
+        let output = pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?;
+        let stream = UnixStream::from_std(ours)?;
+        let minder = Command::new(self.minder)
+            .arg0("limpid")
+            .arg(minder::ARGUMENT)
+            .current_dir(self.directory)
+            .env_clear()
+            .envs(environment::for_commands(std::env::vars_os(), self.withheld))
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::from(writer.try_clone()?))
+            .stderr(Stdio::from(writer))
+            .spawn()?;
+        Ok(Running { minder, link: Link { stream, unread: Vec::new(), left: Vec::new() }, output })
+    }
+}
+
+/// A directory that is missing must not look like a missing shell.
+fn check_directory(directory: &Path) -> Result<(), String> {
+    // The dot asks for more than being there: that it can be entered.
+    let why = match std::fs::metadata(directory.join(".")) {
+        Ok(_) => return Ok(()),
+        Err(error) => match error.kind() {
+            io::ErrorKind::NotFound => "no longer exists".to_owned(),
+            io::ErrorKind::NotADirectory => "is no longer a directory".to_owned(),
+            _ => format!("cannot be entered: {error}"),
+        },
+    };
+    Err(format!("working directory {} {why}", directory.display()))
+}
+
+impl Running {
+    /// Asks the minder to end the command's tree. What is still written and reported can be read on.
+    pub(super) async fn end(&mut self) {
+        // A minder that is gone already needs no asking.
+        let _ = self.link.stream.shutdown().await;
+    }
+
+    /// How a minder ended that did not report the command's end: somebody else ended it, or it is
+    /// no minder. Ends what it left in its session; what left that session is out of reach.
+    pub(super) async fn minder_status(&mut self) -> io::Result<ExitStatus> {
+        // Its id stays the session's as long as it was not waited for.
+        if let (Some(id), Ok(table)) = (self.minder.id(), table::running()) {
+            for process in table {
+                if u32::try_from(process.session) == Ok(id) {
+                    // It may end by itself in between.
+                    let _ = kill_process(process.pid, Signal::KILL);
+                }
+            }
+        }
+        self.minder.wait().await
+    }
+}
+
+impl Link {
+    async fn send(&mut self, command: &str) -> io::Result<()> {
+        let length = u32::try_from(command.len()).map_err(io::Error::other)?;
+        let mut bytes = length.to_le_bytes().to_vec();
+        bytes.extend_from_slice(command.as_bytes());
+        match self.stream.write_all(&bytes).await {
+            // A minder that is gone is reported as such.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            sent => sent,
+        }
+    }
+
+    /// Waits for the end of the command, or of the minder. May be dropped and called again.
+    pub(super) async fn report(&mut self) -> Report {
+        loop {
+            while let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.unread.drain(..=end).collect();
+                if let Some(report) = self.line(String::from_utf8_lossy(&line).trim_end()) {
+                    return report;
+                }
+            }
+            let mut bytes = [0; 1024];
+            let read = match self.stream.readable().await {
+                Ok(()) => self.stream.try_read(&mut bytes),
+                Err(error) => Err(error),
+            };
+            match read {
+                Ok(length @ 1..) => self.unread.extend_from_slice(&bytes[..length]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Ok(0) | Err(_) => return Report::Closed,
+            }
+        }
+    }
+
+    fn line(&mut self, line: &str) -> Option<Report> {
+        let (word, rest) = line.split_once(' ')?;
+        match word {
+            "left" => {
+                self.left = rest.split(' ').filter_map(|pid| pid.parse().ok()).collect();
+                None
+            }
+            "exit" => rest.parse().ok().map(Report::Exited),
+            "signal" => rest.parse().ok().map(Report::Signaled),
+            "failed" => Some(Report::Failed(rest.to_owned())),
+            _ => None,
+        }
+    }
+}

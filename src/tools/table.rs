@@ -1,0 +1,114 @@
+//! The process table: who descends from whom. Read from `/proc`, so Linux only; elsewhere reading
+//! it is an error, and callers fall back to process groups.
+
+use std::collections::HashSet;
+use std::io;
+
+use rustix::process::Pid;
+
+/// One line of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Process {
+    /// Its id; never 0.
+    pub(super) pid: Pid,
+    /// Id of its parent.
+    pub(super) parent: i32,
+    /// Id of its process group.
+    pub(super) group: i32,
+    /// Id of its session.
+    pub(super) session: i32,
+    /// Whether it was stopped by a signal and waits to be continued.
+    pub(super) stopped: bool,
+}
+
+/// Every process that still runs (those that ended and wait to be reaped are left out).
+#[cfg(target_os = "linux")]
+pub(super) fn running() -> io::Result<Vec<Process>> {
+    let mut table = Vec::new();
+    for entry in std::fs::read_dir("/proc")? {
+        let Ok(entry) = entry else { continue };
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        // A process may end between being listed and being read.
+        let Ok(stat) = std::fs::read(entry.path().join("stat")) else { continue };
+        table.extend(parse(pid, &stat));
+    }
+    Ok(table)
+}
+
+/// Every process that still runs.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn running() -> io::Result<Vec<Process>> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// The processes of the table that descend from this one, without itself.
+pub(super) fn descendants(table: &[Process], ancestor: Pid) -> Vec<Process> {
+    let mut family = HashSet::from([ancestor.as_raw_nonzero().get()]);
+    let mut found = Vec::new();
+    loop {
+        let before = found.len();
+        for process in table {
+            let pid = process.pid.as_raw_nonzero().get();
+            if family.contains(&process.parent) && family.insert(pid) {
+                found.push(*process);
+            }
+        }
+        if found.len() == before {
+            return found;
+        }
+    }
+}
+
+/// Reads `/proc/PID/stat`: `pid (name) state parent group session …`. The name may hold spaces and
+/// parentheses, so the fields are counted from the last one.
+#[cfg(target_os = "linux")]
+fn parse(pid: i32, stat: &[u8]) -> Option<Process> {
+    let end_of_name = stat.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(&stat[end_of_name + 1..]).ok()?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = fields.next()?;
+    let mut number = || fields.next()?.parse::<i32>().ok();
+    let (parent, group, session) = (number()?, number()?, number()?);
+    let ended = matches!(state, "Z" | "X" | "x");
+    let pid = Pid::from_raw(pid)?;
+    (!ended).then_some(Process { pid, parent, group, session, stopped: state == "T" })
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use super::*;
+
+    fn process(pid: i32, parent: i32) -> Process {
+        let pid = Pid::from_raw(pid).unwrap();
+        Process { pid, parent, group: 1, session: 1, stopped: false }
+    }
+
+    #[test]
+    fn a_name_with_parentheses_does_not_shift_the_fields() {
+        let found = parse(7, b"7 (a) 1 2 (b) T 5 6 4 0 -1 4194304").unwrap();
+        assert_eq!((found.parent, found.group, found.session), (5, 6, 4));
+        assert!(found.stopped);
+    }
+
+    #[test]
+    fn ended_processes_are_left_out() {
+        assert_eq!(parse(7, b"7 (sh) Z 5 6 4 0"), None);
+    }
+
+    #[test]
+    fn descendants_are_found_in_any_order_and_without_the_ancestor() {
+        let table = [process(9, 8), process(8, 5), process(5, 1), process(6, 1)];
+        let found = descendants(&table, Pid::from_raw(5).unwrap());
+        let pids: Vec<i32> = found.iter().map(|p| p.pid.as_raw_nonzero().get()).collect();
+        assert_eq!(pids, [8, 9]);
+    }
+
+    #[test]
+    fn this_process_is_in_the_table() {
+        let me = rustix::process::getpid();
+        assert!(running().unwrap().iter().any(|process| process.pid == me));
+    }
+}

@@ -1,0 +1,86 @@
+//! limpid as a process, in a home and a working directory of its own.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// A home and a project directory that end with the test.
+#[derive(Debug)]
+pub struct World {
+    dir: TempDir,
+}
+
+impl World {
+    pub fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        for sub in ["home", "project"] {
+            std::fs::create_dir(dir.path().join(sub)).unwrap();
+        }
+        Self { dir }
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.dir.path().join("home")
+    }
+
+    pub fn project(&self) -> PathBuf {
+        std::fs::canonicalize(self.dir.path().join("project")).unwrap()
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.dir.path().join("data")
+    }
+
+    /// The variables that limpid runs with.
+    pub fn environment(&self) -> Vec<(String, String)> {
+        let path = std::env::var("PATH").unwrap_or_default();
+        [
+            ("PATH", path.as_str()),
+            ("HOME", self.home().to_str().unwrap()),
+            ("XDG_DATA_HOME", self.data().to_str().unwrap()),
+            ("TERM", "xterm-256color"),
+            ("LANG", "C.UTF-8"),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .to_vec()
+    }
+
+    /// limpid with these arguments, ready to run.
+    pub fn limpid(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(binary());
+        command
+            .args(arguments)
+            .current_dir(self.project())
+            .env_clear()
+            .envs(self.environment())
+            .stdin(std::process::Stdio::null());
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        self.limpid(arguments).output().unwrap()
+    }
+
+    /// The directories of all sessions, oldest first.
+    pub fn sessions(&self) -> Vec<PathBuf> {
+        let Ok(entries) = std::fs::read_dir(self.data().join("limpid/sessions")) else {
+            return Vec::new();
+        };
+        let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        paths
+    }
+}
+
+pub fn binary() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_limpid"))
+}
+
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}

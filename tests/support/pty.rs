@@ -1,0 +1,167 @@
+//! limpid on a real pseudo-terminal, its screen read through a terminal emulator.
+
+use std::io::{Read, Write};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
+
+use super::limpid::{World, binary};
+
+/// How long a test waits for something before it fails.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+pub struct Screen {
+    master: Option<Box<dyn MasterPty + Send>>,
+    writer: Box<dyn Write + Send>,
+    child: Box<dyn Child + Send + Sync>,
+    bytes: Receiver<Vec<u8>>,
+    parser: vt100::Parser,
+    /// Everything that came from the program.
+    pub raw: Vec<u8>,
+}
+
+impl Screen {
+    pub fn start(world: &World, arguments: &[&str], columns: u16, rows: u16) -> Self {
+        Self::start_with(world, arguments, columns, rows, &[])
+    }
+
+    pub fn start_with(
+        world: &World,
+        arguments: &[&str],
+        columns: u16,
+        rows: u16,
+        variables: &[(&str, &str)],
+    ) -> Self {
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).unwrap();
+        let mut command = CommandBuilder::new(binary());
+        command.args(arguments);
+        command.cwd(world.project());
+        command.env_clear();
+        for (name, value) in world.environment() {
+            command.env(name, value);
+        }
+        for (name, value) in variables {
+            command.env(name, value);
+        }
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        let (sender, bytes) = sync_channel(1024);
+        std::thread::spawn(move || {
+            let mut buffer = [0; 65536];
+            while let Ok(count @ 1..) = reader.read(&mut buffer) {
+                if sender.send(buffer[..count].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            writer: pair.master.take_writer().unwrap(),
+            master: Some(pair.master),
+            child,
+            bytes,
+            parser: vt100::Parser::new(rows, columns, 0),
+            raw: Vec::new(),
+        }
+    }
+
+    /// Types as a person does: the bytes of one key or text at once.
+    pub fn keys(&mut self, text: &str) {
+        self.writer.write_all(text.as_bytes()).unwrap();
+        self.writer.flush().unwrap();
+    }
+
+    pub fn resize(&mut self, columns: u16, rows: u16) {
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        self.master.as_ref().unwrap().resize(size).unwrap();
+        self.parser.screen_mut().set_size(rows, columns);
+    }
+
+    pub fn text(&self) -> String {
+        self.parser.screen().contents()
+    }
+
+    pub fn cursor(&self) -> (u16, u16) {
+        self.parser.screen().cursor_position()
+    }
+
+    /// Reads until the screen satisfies the condition.
+    pub fn until(&mut self, what: &str, condition: impl Fn(&str) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !condition(&self.text()) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.bytes.recv_timeout(left) {
+                Ok(bytes) => self.feed(&bytes),
+                Err(_) => panic!("never on the screen: {what}\n{}", self.text()),
+            }
+        }
+    }
+
+    pub fn shows(&mut self, text: &str) {
+        self.until(text, |screen| screen.contains(text));
+    }
+
+    pub fn hides(&mut self, text: &str) {
+        self.until(&format!("gone: {text}"), |screen| !screen.contains(text));
+    }
+
+    /// Reads what comes within this time.
+    pub fn settle(&mut self, time: Duration) {
+        let deadline = Instant::now() + time;
+        while let Ok(bytes) =
+            self.bytes.recv_timeout(deadline.saturating_duration_since(Instant::now()))
+        {
+            self.feed(&bytes);
+        }
+    }
+
+    fn feed(&mut self, bytes: &[u8]) {
+        self.raw.extend_from_slice(bytes);
+        self.parser.process(bytes);
+    }
+
+    /// Waits for the program's end and reads the rest.
+    pub fn end(&mut self) -> ExitStatus {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                self.settle(Duration::from_millis(200));
+                return status;
+            }
+            assert!(Instant::now() < deadline, "the program does not end\n{}", self.text());
+            self.settle(Duration::from_millis(20));
+        }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.process_id().unwrap()
+    }
+
+    /// The terminal goes away.
+    pub fn hang_up(&mut self) {
+        self.master = None;
+    }
+
+    /// Whether every mode that was switched on was switched off again.
+    pub fn is_restored(&self) -> bool {
+        let raw = String::from_utf8_lossy(&self.raw);
+        let last = |on: &str, off: &str| match (raw.rfind(on), raw.rfind(off)) {
+            (Some(on), Some(off)) => off > on,
+            (None, _) => true,
+            (Some(_), None) => false,
+        };
+        last("\x1b[?1049h", "\x1b[?1049l")
+            && last("\x1b[?2004h", "\x1b[?2004l")
+            && last("\x1b[?25l", "\x1b[?25h")
+            && raw.matches("\x1b[>").filter(|_| true).count() >= raw.matches("\x1b[<").count()
+            && last("\x1b[>1u", "\x1b[<1u")
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+    }
+}

@@ -1,0 +1,125 @@
+//! Damaged answers: cut, overwritten, shuffled. Nothing panics, and no call becomes runnable that the
+//! bytes do not justify.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod wire;
+
+use limpid::conversation::{CallState, Failure, FailureKind, Place, Reply};
+use limpid::wire::End;
+use proptest::prelude::*;
+use serde_json::Value;
+use wire::{Fixture, fixtures, own_root, shared_root};
+
+fn all() -> Vec<Fixture> {
+    let mut all = fixtures(&own_root());
+    all.extend(fixtures(&shared_root()));
+    all.retain(|fixture| fixture.head.is_some());
+    all
+}
+
+fn ends() -> impl Strategy<Value = End> {
+    let lost = Failure::new(Place::Transport, FailureKind::Disconnected, "reset");
+    prop_oneof![3 => Just(End::Eof), 1 => Just(End::Broken(lost)), 1 => Just(End::Stopped)]
+}
+
+fn pieces<'a>(body: &'a [u8], cuts: &[prop::sample::Index]) -> Vec<&'a [u8]> {
+    let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(body.len() + 1)).collect();
+    at.sort_unstable();
+    let mut start = 0;
+    let mut pieces: Vec<&[u8]> = Vec::new();
+    for end in at {
+        pieces.push(&body[start..end]);
+        start = end;
+    }
+    pieces.push(&body[start..]);
+    pieces
+}
+
+/// What holds for every reply, whatever the bytes were.
+fn assert_sane(name: &str, reply: &Reply, end: &End) {
+    let ended = reply.terminator || reply.stop_reason.is_some();
+    assert!(ended || reply.failure.is_some() || reply.stopped, "{name}: {reply:?}");
+    assert_eq!(reply.stopped, *end == End::Stopped, "{name}");
+    for proposed in &reply.calls {
+        match &proposed.state {
+            CallState::Complete => {
+                assert!(ended && reply.failure.is_none() && !reply.stopped, "{name}: {reply:?}");
+                assert!(!proposed.call.name.trim().is_empty(), "{name}: {reply:?}");
+                let arguments = proposed.call.arguments.trim();
+                let object = serde_json::from_str::<Value>(arguments).is_ok_and(|v| v.is_object());
+                assert!(object || arguments.is_empty(), "{name}: {reply:?}");
+            }
+            CallState::Unusable(why) => assert!(why.contains("not run"), "{name}: {why}"),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 1500,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn a_cut_answer_is_a_failure_or_a_prefix(
+        which: prop::sample::Index,
+        cut: prop::sample::Index,
+        cuts: Vec<prop::sample::Index>,
+        end in ends(),
+    ) {
+        let all = all_once();
+        let fixture = &all[which.index(all.len())];
+        let body = &fixture.body[..cut.index(fixture.body.len() + 1)];
+        let reply = fixture.decode(pieces(body, &cuts), end.clone());
+        assert_sane(&fixture.name, &reply, &end);
+        let whole = fixture.decode([&*fixture.body], End::Eof);
+        let text = fixture.expected["text"].as_str().unwrap();
+        prop_assert!(text.starts_with(&reply.text), "{}", fixture.name);
+        prop_assert!(whole.reasoning.starts_with(&reply.reasoning), "{}", fixture.name);
+        for (position, proposed) in reply.calls.iter().enumerate() {
+            if proposed.state == CallState::Complete {
+                // The cut came after the reply's end, so nothing of the call can be missing.
+                prop_assert_eq!(Some(proposed), whole.calls.get(position), "{}", &fixture.name);
+                let text = String::from_utf8_lossy(body);
+                prop_assert!(has_end(&text), "{}: {:?}", fixture.name, reply);
+            }
+        }
+    }
+
+    #[test]
+    fn an_overwritten_answer_is_a_failure_or_a_sane_reply(
+        which: prop::sample::Index,
+        damages: Vec<(prop::sample::Index, prop::sample::Index, Vec<u8>)>,
+        cuts: Vec<prop::sample::Index>,
+        end in ends(),
+    ) {
+        let all = all_once();
+        let fixture = &all[which.index(all.len())];
+        let mut body = fixture.body.clone();
+        for (from, to, bytes) in damages {
+            let (from, to) = (from.index(body.len() + 1), to.index(body.len() + 1));
+            let from = from.min(to);
+            let to = to.min(from + 40);
+            body.splice(from..to, bytes);
+        }
+        let reply = fixture.decode(pieces(&body, &cuts), end.clone());
+        assert_sane(&fixture.name, &reply, &end);
+        prop_assert_eq!(reply, fixture.decode(body.chunks(1), end), "{}", fixture.name);
+    }
+}
+
+/// Whether a text holds a whole `finish_reason` that is not null, or `[DONE]`.
+fn has_end(text: &str) -> bool {
+    let reasons = text.split("\"finish_reason\":").skip(1);
+    let mut reasons = reasons.map(str::trim_start);
+    text.contains("[DONE]")
+        || reasons.any(|rest| {
+            rest.strip_prefix('"').is_some_and(|word| word.contains('"') && !word.starts_with('"'))
+        })
+}
+
+fn all_once() -> &'static [Fixture] {
+    static ALL: std::sync::OnceLock<Vec<Fixture>> = std::sync::OnceLock::new();
+    ALL.get_or_init(all)
+}
