@@ -171,6 +171,7 @@ impl Model {
     /// frame: a command can be allowed only once it was displayed.
     pub fn frame_shown(&mut self, cache: &RenderCache, now: Instant) {
         let shown = cache.shown;
+        self.size = shown.size;
         if let Some(measure) = shown.conversation {
             self.conversation.scroll.measured(measure);
         }

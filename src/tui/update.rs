@@ -150,6 +150,7 @@ fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
             return back(model, context, key, alone && !held, now);
         }
         Action::EndOfInput if model.prompt.is_empty() => return vec![Effect::Quit],
+        Action::EndOfInput => model.prompt.key(key),
         Action::AllowOnce
         | Action::AllowSession
         | Action::Edit

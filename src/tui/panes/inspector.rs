@@ -284,7 +284,7 @@ fn lay_out(layout: &Layout, view: View, selected: usize, width: u16) -> Rows {
     let mut rows = Rows::default();
     if view == View::Body {
         let body: String = layout.parts.iter().map(|part| &*part.text).collect();
-        rows.push(&body, Look::Text, 0, width);
+        rows.push_exact(&body, Look::Text, width);
         return rows;
     }
     let Some(row) = layout.outline.get(selected) else { return rows };
@@ -292,14 +292,14 @@ fn lay_out(layout: &Layout, view: View, selected: usize, width: u16) -> Rows {
     let texts = row.parts.iter().map(|&index| &*layout.parts[index].text);
     if matches!(row.kind, RowKind::Envelope) {
         for text in texts {
-            rows.push(text, Look::Text, 0, width);
+            rows.push_exact(text, Look::Text, width);
         }
         return rows;
     }
     let exact: String = texts.collect();
     match readable(&exact) {
         Some(readable) if view == View::Readable => rows.push(&readable, Look::Text, 0, width),
-        _ => rows.push(&exact, Look::Text, 0, width),
+        _ => rows.push_exact(&exact, Look::Text, width),
     }
     rows
 }

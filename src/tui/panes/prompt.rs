@@ -1,6 +1,6 @@
 //! The prompt editor, and what a submitted text means: a prompt, or one of limpid's own words.
 
-use crossterm::event::{KeyCode, KeyEvent};
+use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
@@ -89,17 +89,8 @@ impl Prompt {
 
     /// A key that is text or moves the cursor; beyond the first and last row are earlier prompts.
     pub(in crate::tui) fn key(&mut self, key: KeyEvent) {
-        if self.draft.key(key) {
-            return;
-        }
-        let typed = self.draft.text();
-        let other = match key.code {
-            KeyCode::Up => self.history.previous(&typed),
-            KeyCode::Down => self.history.next(),
-            _ => None,
-        };
-        if let Some(other) = other {
-            self.draft.set_text(other);
+        if !self.history.key(key, &mut self.draft) {
+            self.draft.key(key);
         }
     }
 }

@@ -1,0 +1,228 @@
+//! The text of a draft as lines, edits on it with undo, and the places that motions lead to.
+
+use std::cell::RefCell;
+
+use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation as _};
+
+use super::layout::Layout;
+
+/// Edits that can be undone; older ones are forgotten.
+const UNDO: usize = 200;
+
+/// A place between two graphemes: line, and byte in that line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) line: usize,
+    pub(super) at: usize,
+}
+
+/// A line without its newline.
+#[derive(Debug, Default)]
+pub(super) struct Line {
+    pub(super) text: String,
+    /// How it was last laid out; forgotten when the text changes.
+    pub(super) layout: RefCell<Option<Layout>>,
+}
+
+impl Line {
+    fn new(text: String) -> Self {
+        Self { text, layout: RefCell::default() }
+    }
+}
+
+/// The lines of a draft (at least one), and what was done to them.
+#[derive(Debug)]
+pub(super) struct Text {
+    lines: Vec<Line>,
+    done: Vec<Edit>,
+    undone: Vec<Edit>,
+    /// The next typed character belongs to the last edit.
+    typing: bool,
+}
+
+#[derive(Debug)]
+struct Edit {
+    at: Place,
+    removed: String,
+    inserted: String,
+    cursor: Place,
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Self::new("")
+    }
+}
+
+impl Text {
+    pub(super) fn new(text: &str) -> Self {
+        Self {
+            lines: text.split('\n').map(|line| Line::new(line.to_owned())).collect(),
+            done: Vec::new(),
+            undone: Vec::new(),
+            typing: false,
+        }
+    }
+
+    pub(super) fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    fn line(&self, line: usize) -> &str {
+        self.lines.get(line).map_or("", |line| &line.text)
+    }
+
+    pub(super) fn end(&self) -> Place {
+        let line = self.lines.len().saturating_sub(1);
+        Place { line, at: self.line(line).len() }
+    }
+
+    pub(super) fn slice(&self, from: Place, to: Place) -> String {
+        if from.line == to.line {
+            return self.line(from.line)[from.at..to.at].to_owned();
+        }
+        let mut text = self.line(from.line)[from.at..].to_owned();
+        for line in &self.lines[from.line + 1..to.line] {
+            text.push('\n');
+            text.push_str(&line.text);
+        }
+        text.push('\n');
+        text.push_str(&self.line(to.line)[..to.at]);
+        text
+    }
+
+    /// Replaces a stretch; returns where the cursor then stands. `cursor` is where it stood, for undo.
+    pub(super) fn edit(&mut self, from: Place, to: Place, with: &str, cursor: Place) -> Place {
+        let removed = self.slice(from, to);
+        let typed = removed.is_empty() && with != "\n" && with.graphemes(true).take(2).count() == 1;
+        let end = self.replace(from, to, with);
+        self.undone.clear();
+        let last = self.done.last_mut().filter(|last| {
+            let starts_word = last.inserted.ends_with(' ') && with != " ";
+            self.typing && typed && !starts_word && after(last.at, &last.inserted) == from
+        });
+        if let Some(last) = last {
+            last.inserted.push_str(with);
+        } else {
+            if self.done.len() == UNDO {
+                self.done.remove(0);
+            }
+            self.done.push(Edit { at: from, removed, inserted: with.to_owned(), cursor });
+        }
+        self.typing = typed;
+        self.settled(end)
+    }
+
+    /// The next character begins an edit of its own.
+    pub(super) fn end_typing(&mut self) {
+        self.typing = false;
+    }
+
+    /// Takes the last edit back; returns where the cursor stood before it.
+    pub(super) fn undo(&mut self) -> Option<Place> {
+        let edit = self.done.pop()?;
+        self.replace(edit.at, after(edit.at, &edit.inserted), &edit.removed);
+        let cursor = edit.cursor;
+        self.undone.push(edit);
+        Some(cursor)
+    }
+
+    /// Does the edit again that was last taken back; returns the place after it.
+    pub(super) fn redo(&mut self) -> Option<Place> {
+        let edit = self.undone.pop()?;
+        let end = self.replace(edit.at, after(edit.at, &edit.removed), &edit.inserted);
+        self.done.push(edit);
+        Some(self.settled(end))
+    }
+
+    fn replace(&mut self, from: Place, to: Place, with: &str) -> Place {
+        if from.line == to.line && !with.contains('\n') {
+            let line = &mut self.lines[from.line];
+            line.text.replace_range(from.at..to.at, with);
+            line.layout.take();
+        } else {
+            let head = &self.line(from.line)[..from.at];
+            let tail = &self.line(to.line)[to.at..];
+            let joined = [head, with, tail].concat();
+            let lines: Vec<Line> =
+                joined.split('\n').map(|line| Line::new(line.to_owned())).collect();
+            self.lines.splice(from.line..=to.line, lines);
+        }
+        after(from, with)
+    }
+
+    /// An edit can join what stands around it into one grapheme: the place is then after that.
+    fn settled(&self, place: Place) -> Place {
+        let line = self.line(place.line);
+        let mut graphemes = GraphemeCursor::new(place.at, line.len(), true);
+        match graphemes.is_boundary(line, 0) {
+            Ok(false) => self.grapheme_after(place),
+            _ => place,
+        }
+    }
+
+    pub(super) fn grapheme_before(&self, place: Place) -> Place {
+        if place.at == 0 {
+            return place
+                .line
+                .checked_sub(1)
+                .map_or(place, |line| Place { line, at: self.line(line).len() });
+        }
+        let line = self.line(place.line);
+        let before = GraphemeCursor::new(place.at, line.len(), true).prev_boundary(line, 0);
+        Place { at: before.ok().flatten().unwrap_or(0), ..place }
+    }
+
+    pub(super) fn grapheme_after(&self, place: Place) -> Place {
+        let line = self.line(place.line);
+        if place.at == line.len() {
+            let last = place.line + 1 == self.lines.len();
+            return if last { place } else { Place { line: place.line + 1, at: 0 } };
+        }
+        let after = GraphemeCursor::new(place.at, line.len(), true).next_boundary(line, 0);
+        Place { at: after.ok().flatten().unwrap_or(line.len()), ..place }
+    }
+
+    /// The start of the word before a place, in this line; at a line's start, the end of the line above.
+    pub(super) fn word_before(&self, place: Place) -> Place {
+        if place.at == 0 {
+            return self.grapheme_before(place);
+        }
+        let before = &self.line(place.line)[..place.at];
+        let word = before.split_word_bound_indices().rev().find(|(_, word)| is_word(word));
+        self.settled(Place { at: word.map_or(0, |(at, _)| at), ..place })
+    }
+
+    /// The end of the word after a place, in this line; at a line's end, the start of the line below.
+    pub(super) fn word_after(&self, place: Place) -> Place {
+        let line = self.line(place.line);
+        if place.at == line.len() {
+            return self.grapheme_after(place);
+        }
+        let word = line[place.at..].split_word_bound_indices().find(|(_, word)| is_word(word));
+        let at = word.map_or(line.len(), |(at, word)| place.at + at + word.len());
+        self.settled(Place { at, ..place })
+    }
+
+    pub(super) fn line_start(place: Place) -> Place {
+        Place { at: 0, ..place }
+    }
+
+    pub(super) fn line_end(&self, place: Place) -> Place {
+        Place { at: self.line(place.line).len(), ..place }
+    }
+}
+
+fn is_word(segment: &str) -> bool {
+    segment.chars().any(|c| c.is_alphanumeric() || (!c.is_ascii() && !c.is_whitespace()))
+}
+
+/// The place after a text inserted at a place.
+fn after(at: Place, text: &str) -> Place {
+    match text.rfind('\n') {
+        None => Place { at: at.at + text.len(), ..at },
+        Some(last) => {
+            Place { line: at.line + text.matches('\n').count(), at: text.len() - last - 1 }
+        }
+    }
+}

@@ -1,0 +1,288 @@
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use ratatui::layout::Rect;
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use super::*;
+use crate::text::CORPUS;
+
+fn press(draft: &mut Draft, keys: &str) {
+    for key in keys.split(' ') {
+        assert!(draft.key(event(key)), "{key} was not taken");
+    }
+}
+
+/// `C-a`, `A-b`, `Left`, `x`.
+fn event(key: &str) -> KeyEvent {
+    let (modifiers, name) = match key.split_once('-') {
+        Some(("C", name)) => (KeyModifiers::CONTROL, name),
+        Some(("A", name)) => (KeyModifiers::ALT, name),
+        _ => (KeyModifiers::NONE, key),
+    };
+    let code = match name {
+        "Left" => KeyCode::Left,
+        "Right" => KeyCode::Right,
+        "Up" => KeyCode::Up,
+        "Down" => KeyCode::Down,
+        "Home" => KeyCode::Home,
+        "End" => KeyCode::End,
+        "Backspace" => KeyCode::Backspace,
+        "Delete" => KeyCode::Delete,
+        "Enter" => KeyCode::Enter,
+        "Tab" => KeyCode::Tab,
+        "Esc" => KeyCode::Esc,
+        "Space" => KeyCode::Char(' '),
+        _ => KeyCode::Char(name.chars().next().unwrap()),
+    };
+    KeyEvent::new(code, modifiers)
+}
+
+/// What the screen shows, and the cursor's cell.
+fn screen(draft: &Draft, width: u16, height: u16) -> (Vec<String>, (u16, u16)) {
+    let area = Rect::new(0, 0, width, height);
+    let mut buffer = Buffer::empty(area);
+    let cursor = draft.draw(area, &mut buffer, Style::new()).unwrap();
+    let rows = (0..height)
+        .map(|y| {
+            let mut row = String::new();
+            let mut x = 0;
+            while x < width {
+                let symbol = buffer[(x, y)].symbol();
+                row.push_str(symbol);
+                x += u16::try_from(crate::text::width(symbol)).unwrap().max(1);
+            }
+            row.trim_end().to_owned()
+        })
+        .collect();
+    (rows, (cursor.x, cursor.y))
+}
+
+#[test]
+fn backspace_and_motions_step_by_grapheme() {
+    let mut draft = Draft::with_text("a👨‍👩‍👧‍👦e\u{301}🇨🇳");
+    press(&mut draft, "Left Left Left");
+    press(&mut draft, "x");
+    assert_eq!(draft.text(), "ax👨‍👩‍👧‍👦e\u{301}🇨🇳");
+    press(&mut draft, "Delete Right C-h");
+    assert_eq!(draft.text(), "ax🇨🇳");
+    press(&mut draft, "C-f Backspace C-b C-d");
+    assert_eq!(draft.text(), "a");
+}
+
+#[test]
+fn lines_join_and_part() {
+    let mut draft = Draft::with_text("one\ntwo");
+    press(&mut draft, "Home Backspace");
+    assert_eq!(draft.text(), "onetwo");
+    draft.newline();
+    press(&mut draft, "Left Delete C-e !");
+    assert_eq!(draft.text(), "onetwo!");
+    press(&mut draft, "C-a Right C-k");
+    assert_eq!(draft.text(), "o");
+    press(&mut draft, "C-y C-a C-y");
+    assert_eq!(draft.text(), "netwo!onetwo!");
+    press(&mut draft, "C-e C-u");
+    assert!(draft.is_empty());
+}
+
+#[test]
+fn words_are_words_also_without_spaces() {
+    let mut draft = Draft::with_text("say 你好，世界 (now)");
+    press(&mut draft, "C-w");
+    assert_eq!(draft.text(), "say 你好，世界 (");
+    press(&mut draft, "A-Backspace");
+    assert_eq!(draft.text(), "say 你好，世");
+    press(&mut draft, "A-b A-b x");
+    assert_eq!(draft.text(), "say 你好x，世");
+    press(&mut draft, "C-Home A-f A-d");
+    assert_eq!(draft.text(), "say好x，世");
+}
+
+#[test]
+fn undo_takes_back_words_and_redo_brings_them_again() {
+    let mut draft = Draft::default();
+    press(&mut draft, "o n e Space t w o");
+    draft.paste("\nthree");
+    press(&mut draft, "C-w");
+    assert_eq!(draft.text(), "one two\n");
+    press(&mut draft, "C-7");
+    assert_eq!(draft.text(), "one two\nthree");
+    press(&mut draft, "A-z A-z");
+    assert_eq!(draft.text(), "one ");
+    press(&mut draft, "A-Z A-Z");
+    assert_eq!(draft.text(), "one two\nthree");
+    draft.clear();
+    press(&mut draft, "C-_");
+    assert_eq!(draft.text(), "one two\nthree");
+}
+
+#[test]
+fn a_paste_is_sent_as_it_is_and_shown_with_marks() {
+    let mut draft = Draft::default();
+    draft.paste("a\u{1b}[2K\r\nb\rc\td\u{202e}");
+    assert_eq!(draft.text(), "a\u{1b}[2K\nb\nc\td\u{202e}");
+    let (rows, cursor) = screen(&draft, 20, 3);
+    assert_eq!(rows, ["a\\x1b[2K", "b", "c   d<U+202E>"]);
+    assert_eq!(cursor, (13, 2));
+    press(&mut draft, "Left Left");
+    assert_eq!(screen(&draft, 20, 3).1, (4, 2));
+    press(&mut draft, "Backspace");
+    assert_eq!(draft.text(), "a\u{1b}[2K\nb\ncd\u{202e}");
+}
+
+#[test]
+fn the_cursor_stands_where_the_next_letter_will() {
+    for (text, keys, cursor) in [
+        ("", "C-y", (0, 0)),
+        ("ab", "C-e", (2, 0)),
+        ("ab  ", "C-e", (4, 0)),
+        ("你好", "C-e", (4, 0)),
+        ("你好", "Left", (2, 0)),
+        ("one two three", "C-e", (5, 1)), // "one two " / "three"
+        ("one two three", "C-a", (0, 0)),
+        ("123456789", "C-e", (9, 0)),
+        ("1234567890", "C-e", (1, 1)),
+        ("1234567890", "Left", (0, 1)),
+        ("12345678 ", "C-e", (9, 0)),
+        ("123456789   ", "C-e", (9, 0)), // hanging spaces
+        ("a\n", "C-e", (0, 1)),
+    ] {
+        let mut draft = Draft::with_text(text);
+        press(&mut draft, keys);
+        assert_eq!(screen(&draft, 10, 4).1, cursor, "{text:?} {keys}");
+    }
+}
+
+#[test]
+fn up_and_down_keep_the_column_and_leave_the_edges_to_the_caller() {
+    let mut draft = Draft::with_text("one two three\n\n你好世界啊");
+    assert_eq!(screen(&draft, 10, 9).0[..5], ["one two", "three", "", "你好世界", "啊"]);
+    assert_eq!(draft.rows(10), 5);
+    assert!(!draft.key(event("Down")));
+    press(&mut draft, "Up");
+    assert_eq!(screen(&draft, 10, 9).1, (2, 3));
+    press(&mut draft, "Right Up Up");
+    assert_eq!(screen(&draft, 10, 9).1, (4, 1));
+    press(&mut draft, "Up");
+    assert_eq!(screen(&draft, 10, 9).1, (4, 0));
+    assert!(!draft.key(event("Up")));
+    press(&mut draft, "Down Down Down");
+    assert_eq!(screen(&draft, 10, 9).1, (4, 3));
+    assert_eq!(draft.text(), "one two three\n\n你好世界啊");
+}
+
+#[test]
+fn down_does_not_stick_at_the_end_of_a_full_row() {
+    let mut draft = Draft::with_text("1234567890123456789012");
+    screen(&draft, 10, 3);
+    press(&mut draft, "C-a Left");
+    for _ in 0..8 {
+        press(&mut draft, "Right");
+    }
+    for row in 0..2 {
+        assert_eq!(screen(&draft, 10, 3).1, (8, row));
+        press(&mut draft, "Down");
+    }
+    assert_eq!(screen(&draft, 10, 3).1, (4, 2));
+}
+
+#[test]
+fn the_view_follows_the_cursor() {
+    let mut draft = Draft::with_text("1\n2\n3\n4\n5");
+    assert_eq!(screen(&draft, 10, 2), (vec!["4".into(), "5".into()], (1, 1)));
+    press(&mut draft, "Up");
+    assert_eq!(screen(&draft, 10, 2), (vec!["4".into(), "5".into()], (1, 0)));
+    press(&mut draft, "Up Up");
+    assert_eq!(screen(&draft, 10, 2), (vec!["2".into(), "3".into()], (1, 0)));
+    press(&mut draft, "C-End");
+    draft.clear();
+    assert_eq!(screen(&draft, 10, 2), (vec![String::new(), String::new()], (0, 0)));
+}
+
+#[test]
+fn keys_without_a_use_are_left_to_the_caller() {
+    let mut draft = Draft::default();
+    for key in ["Enter", "Tab", "Esc", "C-c", "C-d", "C-p", "C-g", "C-j", "A-x", "Up", "Down"] {
+        assert!(!draft.key(event(key)), "{key}");
+    }
+    let release = KeyEvent { kind: KeyEventKind::Release, ..event("a") };
+    assert!(!draft.key(release));
+    assert!(draft.is_empty());
+}
+
+#[test]
+fn a_megabyte_stays_editable() {
+    let lines = "some words and 你好 in a line of usual length\n".repeat(21_000);
+    let one_line = "word ".repeat(200_000);
+    for text in [lines, one_line] {
+        let mut draft = Draft::default();
+        draft.paste(&text);
+        screen(&draft, 80, 10);
+        let started = Instant::now();
+        press(&mut draft, "x Left Backspace Up C-w C-_");
+        screen(&draft, 80, 10);
+        // Generous for an unoptimised build on a busy machine.
+        assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    }
+}
+
+const KEYS: &[&str] = &[
+    "Left",
+    "Right",
+    "Up",
+    "Down",
+    "Home",
+    "End",
+    "C-Home",
+    "C-End",
+    "A-b",
+    "A-f",
+    "Backspace",
+    "Delete",
+    "C-w",
+    "A-d",
+    "C-u",
+    "C-k",
+    "C-y",
+    "a",
+    "Space",
+    "\u{301}",
+    "\u{200d}",
+    "🇨",
+    "👩",
+];
+
+proptest! {
+    #[test]
+    fn any_editing_stays_on_graphemes_and_can_be_undone(
+        start in prop::collection::vec(prop::sample::select(CORPUS), 0..4),
+        keys in prop::collection::vec(prop::sample::select(KEYS), 0..60),
+        paste in prop::sample::select(CORPUS),
+        width in 0u16..40,
+        height in 0u16..6,
+    ) {
+        let start = newlines(&start.join("\n"));
+        let mut draft = Draft::with_text(&start);
+        let area = Rect::new(0, 0, width, height);
+        for (nth, key) in keys.iter().enumerate() {
+            draft.key(event(key));
+            if nth == 30 {
+                draft.paste(paste);
+            }
+            let mut buffer = Buffer::empty(area);
+            let cursor = draft.draw(area, &mut buffer, Style::new());
+            prop_assert_eq!(cursor.is_some(), !area.is_empty());
+            if let Some(cursor) = cursor {
+                prop_assert!(area.contains(cursor));
+            }
+            let line = &draft.text.lines()[draft.cursor.line].text;
+            let at = draft.cursor.at;
+            prop_assert!(at == line.len() || line.grapheme_indices(true).any(|(start, _)| start == at));
+        }
+        for _ in 0..100 {
+            draft.key(event("C-_"));
+        }
+        prop_assert_eq!(draft.text(), start);
+    }
+}
