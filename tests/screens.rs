@@ -9,6 +9,7 @@ use insta::assert_snapshot;
 use limpid::approval::Mode;
 use limpid::conversation::{
     CallStatus, Failure, FailureKind, Place, Progress, Receipt, Record, TransitionReason,
+    TurnNumber,
 };
 use stage::Stage;
 
@@ -180,6 +181,8 @@ fn inspector_views() {
         let mut stage = Stage::new(columns, rows);
         three_turns(&mut stage);
         stage.frame();
+        let what = "call id \"\" is replaced by \"call_2_1\"".to_owned();
+        stage.record(Record::Repair { turn: TurnNumber(3), what });
         stage.press(KeyCode::BackTab);
         for _ in 0..4 {
             stage.press(KeyCode::Down);

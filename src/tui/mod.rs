@@ -44,6 +44,8 @@ pub struct RenderCache {
 /// What the last frame showed.
 #[derive(Debug, Default, Clone, Copy)]
 struct Shown {
+    /// Columns and rows of the screen.
+    size: (u16, u16),
     conversation: Option<Measure>,
     call: Option<Measure>,
     message: Option<Measure>,
@@ -74,7 +76,7 @@ pub fn draw(
     let theme = Theme { colour: model.setup.colour };
     let view = View { model, theme, now, unix_ms: now_unix_ms };
     let screen = frame.area();
-    cache.shown = Shown::default();
+    cache.shown = Shown { size: (screen.width, screen.height), ..Shown::default() };
     if screen.is_empty() {
         return;
     }

@@ -158,7 +158,7 @@ impl Model {
 
     /// The moment at which the screen changes by itself; `None` if it does not.
     pub fn next_wake(&self, now: Instant) -> Option<Instant> {
-        let clock = self.running.then(|| {
+        let clock = (self.running && self.approval.is_none()).then(|| {
             let precise = self.tools.running(&self.session);
             now + if precise { Duration::from_millis(100) } else { Duration::from_secs(1) }
         });
@@ -171,6 +171,7 @@ impl Model {
     /// frame: a command can be allowed only once it was displayed.
     pub fn frame_shown(&mut self, cache: &RenderCache, now: Instant) {
         let shown = cache.shown;
+        self.size = shown.size;
         if let Some(measure) = shown.conversation {
             self.conversation.scroll.measured(measure);
         }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::theme::{Look, Theme};
 use crate::text::{self, Show};
@@ -13,6 +14,25 @@ struct Row {
     range: Range<usize>,
     indent: u16,
     look: Look,
+    /// What stands in the indent, as a key does.
+    lead: Range<usize>,
+}
+
+/// Breaks a line where the width ends. A grapheme wider than that has a row of its own.
+pub(super) fn broken(line: &str, width: u16) -> Vec<Range<usize>> {
+    let columns = usize::from(width.max(1));
+    let mut rows = Vec::new();
+    let (mut start, mut used) = (0, 0);
+    for (at, grapheme) in line.grapheme_indices(true) {
+        let wide = text::width(grapheme);
+        if used + wide > columns && at > start {
+            rows.push(start..at);
+            (start, used) = (at, 0);
+        }
+        used += wide;
+    }
+    rows.push(start..line.len());
+    rows
 }
 
 /// Rows of one width.
@@ -30,13 +50,36 @@ impl Rows {
     /// An empty row.
     pub(super) fn blank(&mut self) {
         let end = self.text.len();
-        self.rows.push(Row { range: end..end, indent: 0, look: Look::Text });
+        self.rows.push(Row { range: end..end, indent: 0, look: Look::Text, lead: 0..0 });
     }
 
     /// All lines of a text, wrapped to `width` columns, indent included.
     pub(super) fn push(&mut self, raw: &str, look: Look, indent: u16, width: u16) {
         for line in raw.strip_suffix('\n').unwrap_or(raw).split('\n') {
             self.line(line.strip_suffix('\r').unwrap_or(line), look, indent, width);
+        }
+    }
+
+    /// All lines of a text, broken where the width ends and nowhere else, so that no space is lost.
+    pub(super) fn push_exact(&mut self, raw: &str, look: Look, width: u16) {
+        for line in raw.split('\n') {
+            let start = self.text.len();
+            self.text.push_str(&text::visible(line, Show::Prose));
+            for range in broken(&self.text[start..], width) {
+                let range = start + range.start..start + range.end;
+                self.rows.push(Row { range, indent: 0, look, lead: 0..0 });
+            }
+        }
+    }
+
+    /// A word with a text beside it, which keeps to its column when it is wrapped.
+    pub(super) fn push_beside(&mut self, word: &str, what: &str, column: u16, width: u16) {
+        let first = self.rows.len();
+        self.push(what, Look::Text, column, width);
+        let start = self.text.len();
+        self.text.push_str(&text::visible(word, Show::Prose));
+        if let Some(row) = self.rows.get_mut(first) {
+            row.lead = start..self.text.len();
         }
     }
 
@@ -56,7 +99,7 @@ impl Rows {
         self.text.push_str(&shown);
         for range in text::wrap(&shown, columns) {
             let range = start + range.start..start + range.end;
-            self.rows.push(Row { range, indent, look });
+            self.rows.push(Row { range, indent, look, lead: 0..0 });
         }
     }
 
@@ -68,6 +111,11 @@ impl Rows {
             if let Some(columns) = area.right().checked_sub(x).filter(|columns| *columns > 0) {
                 let text = &self.text[row.range.clone()];
                 buf.set_stringn(x, area.y + drawn, text, columns.into(), theme.style(row.look));
+            }
+            let lead = &self.text[row.lead.clone()];
+            if !lead.is_empty() {
+                let room = row.indent.min(area.width).into();
+                buf.set_stringn(area.x, area.y + drawn, lead, room, theme.style(Look::Key));
             }
             drawn += 1;
         }

@@ -91,19 +91,19 @@ impl Scroll {
             Action::Down => self.by(1),
             Action::PageUp => self.pages(-1),
             Action::PageDown => self.pages(1),
-            Action::Start => self.to_start(),
-            Action::End => self.to_end(),
+            Action::Start => self.go_to_start(),
+            Action::End => self.go_to_end(),
             _ => {}
         }
     }
 
     /// Moves to the first row.
-    pub(super) fn to_start(&mut self) {
+    pub(super) fn go_to_start(&mut self) {
         self.by(isize::MIN);
     }
 
     /// Moves to the last row.
-    pub(super) fn to_end(&mut self) {
+    pub(super) fn go_to_end(&mut self) {
         self.by(isize::MAX);
     }
 }

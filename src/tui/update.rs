@@ -150,6 +150,7 @@ fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
             return back(model, context, key, alone && !held, now);
         }
         Action::EndOfInput if model.prompt.is_empty() => return vec![Effect::Quit],
+        Action::EndOfInput => model.prompt.key(key),
         Action::AllowOnce
         | Action::AllowSession
         | Action::Edit
@@ -262,7 +263,7 @@ fn back(
                 model.note = Some("Stopping …".to_owned());
                 return vec![Effect::Send(Command::Stop)];
             } else {
-                model.conversation.scroll.to_end();
+                model.conversation.scroll.go_to_end();
             }
         }
     }
@@ -317,7 +318,7 @@ fn submit(model: &mut Model) -> Vec<Effect> {
         Submitted::Clear => Command::Clear,
     };
     model.prompt.take();
-    model.conversation.scroll.to_end();
+    model.conversation.scroll.go_to_end();
     if command != Command::Clear {
         model.running = true;
         model.turns_of_prompt = 0;

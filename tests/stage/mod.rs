@@ -163,7 +163,12 @@ impl Stage {
         }
         let cursor = self.terminal.backend().cursor_position();
         if self.terminal.backend().cursor_visible() {
-            out.push_str(&format!("cursor at column {}, row {}\n", cursor.x, cursor.y));
+            let (column, row) = (cursor.x, cursor.y);
+            out += "cursor at column ";
+            out += &column.to_string();
+            out += ", row ";
+            out += &row.to_string();
+            out += "\n";
         } else {
             out.push_str("no cursor\n");
         }

@@ -1,5 +1,3 @@
-//! Editing and drawing a draft, key by key.
-
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;

@@ -25,7 +25,9 @@ pub(in crate::tui) fn draw(view: &View<'_>, context: Context, area: Rect, buf: &
         pieces.push((note, Look::Warning));
         used += text::width(note);
     }
-    for binding in keymap::footer(context) {
+    let mut bindings: Vec<&keymap::Binding> = keymap::footer(context).collect();
+    bindings.sort_by_key(|binding| !is_urgent(view, context, binding));
+    for binding in bindings {
         let short = word(view, context, binding);
         let gap = if pieces.len() > 1 { 2 } else { 0 };
         let columns = gap + text::width(binding.label) + 1 + text::width(short);
@@ -39,6 +41,17 @@ pub(in crate::tui) fn draw(view: &View<'_>, context: Context, area: Rect, buf: &
         pieces.extend([(binding.label, Look::Key), (" ", Look::Text), (short, Look::Dim)]);
     }
     paint::pieces(buf, (area.x, area.y), area.width, &pieces, view.theme);
+}
+
+/// What a person needs at this moment, before all else.
+fn is_urgent(view: &View<'_>, context: Context, binding: &keymap::Binding) -> bool {
+    let model = view.model;
+    context == Context::Prompt
+        && match binding.label {
+            "Tab" => model.approval.is_some() && !model.panel_is_next(),
+            "Esc" => model.running,
+            _ => false,
+        }
 }
 
 /// Some keys are only good for something at times.

@@ -10,12 +10,22 @@ use crate::tui::rows::Rows;
 use crate::tui::scroll::{Measure, Scroll};
 use crate::tui::theme::Look;
 
-const WORDS: [(&str, &str); 5] = [
+const WORDS: [(&str, &str); 4] = [
     ("/help", "shows these keys"),
     ("/continue", "posts the history once more: after a failure, a stop or the turn limit"),
     ("/clear", "starts anew: the model will remember nothing"),
     ("/quit", "ends limpid; so do q and exit alone"),
-    ("Up, Down", "at the first or last row of the draft: earlier prompts"),
+];
+
+/// The keys of the editor, which takes them itself.
+const EDITING: [(&str, &str); 7] = [
+    ("Ctrl-A Ctrl-E", "to the start, to the end of the line (also Home, End)"),
+    ("Alt-B Alt-F", "a word back, a word on (also Ctrl-Left, Ctrl-Right)"),
+    ("Ctrl-W Alt-D", "deletes the word before, the word after"),
+    ("Ctrl-U Ctrl-K", "deletes to the start, to the end of the line"),
+    ("Ctrl-Y", "puts back what was deleted last"),
+    ("Ctrl-_ Alt-Z", "undoes; Alt-Shift-Z does it again"),
+    ("Up Down", "on the first or last row of the prompt: earlier prompts"),
 ];
 
 /// Draws the help over the screen and returns what it came to.
@@ -40,6 +50,10 @@ pub(in crate::tui) fn draw(
         heading(&mut rows, &mut last, section, inside.width);
         entry(&mut rows, binding.label, binding.long, inside.width);
     }
+    heading(&mut rows, &mut last, "Editing", inside.width);
+    for (keys, what) in EDITING {
+        entry(&mut rows, keys, what, inside.width);
+    }
     heading(&mut rows, &mut last, "Words in the prompt", inside.width);
     for (word, what) in WORDS {
         entry(&mut rows, word, what, inside.width);
@@ -60,5 +74,5 @@ fn heading<'a>(rows: &mut Rows, last: &mut &'a str, section: &'a str, width: u16
 }
 
 fn entry(rows: &mut Rows, key: &str, what: &str, width: u16) {
-    rows.push(&format!("{key:<11}{what}"), Look::Text, 1, width);
+    rows.push_beside(&format!(" {key}"), what, if width < 40 { 11 } else { 16 }, width);
 }

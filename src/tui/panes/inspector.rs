@@ -174,19 +174,16 @@ pub(in crate::tui) fn title(inspector: &Inspector, session: &Session) -> String 
     let shown = turn.number.0;
     let first = shown.saturating_sub(2).min(newest.saturating_sub(4)).max(1);
     let last = first.saturating_add(4).min(newest);
-    let mut turns = String::new();
+    let mut turns: Vec<String> = (first..=last)
+        .map(|number| if number == shown { format!("[{number}]") } else { number.to_string() })
+        .collect();
     if first > 1 {
-        turns.push_str("… ");
-    }
-    for number in first..=last {
-        if number > first {
-            turns.push(' ');
-        }
-        turns.push_str(&if number == shown { format!("[{number}]") } else { number.to_string() });
+        turns.insert(0, "…".to_owned());
     }
     if last < newest {
-        turns.push_str(" …");
+        turns.push("…".to_owned());
     }
+    let turns = turns.join(" ");
     format!("── turn ‹{turns}› ─ {} ", inspector.view.word())
 }
 
@@ -219,7 +216,7 @@ pub(in crate::tui) fn draw(
     let list = List { rows: layout.outline.len(), page: below.height.into() };
     let selected = inspector.selected.min(layout.outline.len().saturating_sub(1));
     if inspector.view == View::Roles {
-        draw_outline(view, layout, focused.then_some(selected), below, buf);
+        draw_outline(view, layout, turn, focused.then_some(selected), below, buf);
         return (list, None);
     }
     let key = Some((inspector.view, selected, below.width));
@@ -235,6 +232,7 @@ pub(in crate::tui) fn draw(
 fn draw_outline(
     view: &Shown<'_>,
     layout: &Layout,
+    turn: &Turn,
     selected: Option<usize>,
     area: Rect,
     buf: &mut Buffer,
@@ -261,6 +259,12 @@ fn draw_outline(
             buf.set_style(place, view.theme.style(Look::Selected));
         }
     }
+    let drawn = u16::try_from(rows.saturating_sub(first)).unwrap_or(u16::MAX);
+    for (y, what) in (area.y.saturating_add(drawn)..area.bottom()).zip(&turn.repairs) {
+        let repair = format!("!  · repair     {}", text::visible(what, text::Show::Prose));
+        let place = Rect { y, height: 1, ..area };
+        paint::line(buf, place, &repair, Look::Warning, view.theme);
+    }
     let hidden = rows.saturating_sub(first + height);
     if hidden > 0 && height > 0 {
         let mark = format!(" ↓ {hidden} more ");
@@ -280,7 +284,7 @@ fn lay_out(layout: &Layout, view: View, selected: usize, width: u16) -> Rows {
     let mut rows = Rows::default();
     if view == View::Body {
         let body: String = layout.parts.iter().map(|part| &*part.text).collect();
-        rows.push(&body, Look::Text, 0, width);
+        rows.push_exact(&body, Look::Text, width);
         return rows;
     }
     let Some(row) = layout.outline.get(selected) else { return rows };
@@ -288,14 +292,14 @@ fn lay_out(layout: &Layout, view: View, selected: usize, width: u16) -> Rows {
     let texts = row.parts.iter().map(|&index| &*layout.parts[index].text);
     if matches!(row.kind, RowKind::Envelope) {
         for text in texts {
-            rows.push(text, Look::Text, 0, width);
+            rows.push_exact(text, Look::Text, width);
         }
         return rows;
     }
     let exact: String = texts.collect();
     match readable(&exact) {
         Some(readable) if view == View::Readable => rows.push(&readable, Look::Text, 0, width),
-        _ => rows.push(&exact, Look::Text, 0, width),
+        _ => rows.push_exact(&exact, Look::Text, width),
     }
     rows
 }

@@ -87,7 +87,7 @@ impl Prompt {
         self.draft.paste(text);
     }
 
-    /// A key that is text or moves the cursor.
+    /// A key that is text or moves the cursor; beyond the first and last row are earlier prompts.
     pub(in crate::tui) fn key(&mut self, key: KeyEvent) {
         if !self.history.key(key, &mut self.draft) {
             self.draft.key(key);

@@ -64,6 +64,10 @@ fn turn(view: &View<'_>) -> String {
     } else if model.turns_of_prompt > 1 {
         parts.push(TransitionReason::ToolResult.word().to_owned());
     }
+    let limit = model.setup.turn_limit;
+    if model.turns_of_prompt > 1 && model.turns_of_prompt + 5 > limit {
+        parts.push(format!("{} of at most {limit}", model.turns_of_prompt));
+    }
     if model.running {
         let since = |at: Option<u64>| at.map(|at| call::seconds(view.unix_ms.saturating_sub(at)));
         if model.approval.is_some() {

@@ -315,18 +315,15 @@ fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
     }
     if let Some(finished) = &log.finished {
         let receipt = &finished.receipt;
-        let mut line = format!(
-            "── produced {} · sent {}",
-            text::bytes(receipt.produced),
-            text::bytes(receipt.sent)
-        );
+        let mut line = vec![
+            format!("── produced {}", text::bytes(receipt.produced)),
+            format!("sent {}", text::bytes(receipt.sent)),
+        ];
         if receipt.cut > 0 {
-            line.push_str(&format!(" · cut {}", text::bytes(receipt.cut)));
+            line.push(format!("cut {}", text::bytes(receipt.cut)));
         }
-        if let Some(file) = &receipt.file {
-            line.push_str(&format!(" · full output: {file}"));
-        }
-        rows.push(&line, Look::Dim, 0, width);
+        line.extend(receipt.file.as_ref().map(|file| format!("full output: {file}")));
+        rows.push(&line.join(" · "), Look::Dim, 0, width);
     }
     rows
 }

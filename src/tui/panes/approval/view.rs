@@ -13,7 +13,7 @@ use crate::text::{self, Show};
 use crate::tui::View;
 use crate::tui::keymap::{self, Action};
 use crate::tui::paint::{self, Piece};
-use crate::tui::rows::Rows;
+use crate::tui::rows::{Rows, broken};
 use crate::tui::scroll::Measure;
 use crate::tui::theme::Look;
 
@@ -55,24 +55,24 @@ impl Layout {
         if approval.is_edited() {
             self.finding("edited by you", Look::Warning, width);
         }
-        let mut lines = approval.command.split('\n').peekable();
-        while let Some(line) = lines.next() {
-            let mut blank = 0;
-            while line.trim().is_empty() && lines.next_if(|next| next.trim().is_empty()).is_some() {
-                blank += 1;
-            }
-            match blank + 1 {
-                count @ BLANK_LINES.. => {
-                    self.finding(&format!("⋯ {count} blank lines ⋯"), Look::Hidden, width);
-                }
-                count => (0..count).for_each(|_| self.command_line(line, width)),
+        let lines: Vec<&str> = approval.command.split('\n').collect();
+        let count = lines.len();
+        let digits = if count > 1 { count.to_string().len() } else { 0 };
+        let mut index = 0;
+        while index < count {
+            let blank = lines[index..].iter().take_while(|line| is_blank(line)).count();
+            if blank >= BLANK_LINES {
+                self.finding(&format!("⋯ {blank} blank lines ⋯"), Look::Hidden, width);
+                index += blank;
+            } else {
+                self.command_line(lines[index], index + 1, digits, width);
+                index += 1;
             }
         }
-        let lines = approval.command.split('\n').count();
-        let line_word = if lines == 1 { "line" } else { "lines" };
+        let line_word = if count == 1 { "line" } else { "lines" };
         let characters = approval.command.chars().count();
         let word = if characters == 1 { "character" } else { "characters" };
-        self.size = format!("{lines} {line_word} · {characters} {word}");
+        self.size = format!("{count} {line_word} · {characters} {word}");
     }
 
     fn finding(&mut self, finding: &str, look: Look, width: u16) {
@@ -83,9 +83,18 @@ impl Layout {
         self.rows.extend(shifted);
     }
 
-    /// One line of the command. What is spelled out or counted looks unlike what is written.
-    fn command_line(&mut self, line: &str, width: u16) {
+    /// One line of the command, numbered if there are several, so that a line broken by the width is
+    /// not taken for two. What is spelled out or counted looks unlike what is written.
+    fn command_line(&mut self, line: &str, number: usize, digits: usize, width: u16) {
+        let gutter = self.text.len();
+        if digits > 0 {
+            let number = number.to_string();
+            self.text.extend(std::iter::repeat_n(' ', digits - number.len()));
+            self.text.push_str(&number);
+            self.text.push(' ');
+        }
         let start = self.text.len();
+        let blank = " ".repeat(start - gutter);
         let mut marks: Vec<Range<usize>> = Vec::new();
         let mut mark = |text: &mut String, content: &str| {
             let from = text.len();
@@ -108,10 +117,21 @@ impl Layout {
             }
             rest = &rest[grapheme.len()..];
         }
-        for range in text::wrap(&self.text[start..], width.max(1).into()) {
-            self.rows.push(split(start + range.start..start + range.end, &marks));
+        let end = self.text.len();
+        self.text.push_str(&blank);
+        let room = width.saturating_sub(u16::try_from(blank.len()).unwrap_or(0));
+        for range in broken(&self.text[start..end], room) {
+            let lead = if range.start == 0 { gutter..start } else { end..self.text.len() };
+            let mut row = vec![(lead, Look::Dim)];
+            row.extend(split(start + range.start..start + range.end, &marks));
+            self.rows.push(row);
         }
     }
+}
+
+/// What a shell skips. Other spaces are not: they would be a command.
+fn is_blank(line: &str) -> bool {
+    line.bytes().all(|byte| matches!(byte, b' ' | b'\t'))
 }
 
 /// Cuts a row at the marks in it.
@@ -227,11 +247,12 @@ fn draw_foot_title(
     buf: &mut Buffer,
 ) {
     let y = area.bottom() - 1;
-    let mut left = format!(" {} ", layout.size);
-    if measure.total > measure.height {
-        let (from, to) = (measure.top + 1, (measure.top + measure.height).min(measure.total));
-        left.push_str(&format!("· rows {from}–{to} of {} ", measure.total));
-    }
+    let (from, to) = (measure.top + 1, (measure.top + measure.height).min(measure.total));
+    let mut left = if measure.total > measure.height {
+        format!(" {} · rows {from}–{to} of {} ", layout.size, measure.total)
+    } else {
+        format!(" {} ", layout.size)
+    };
     let hint = if approval.field.is_some() {
         ""
     } else if approval.sent {
@@ -246,7 +267,7 @@ fn draw_foot_title(
     let hint_columns = u16::try_from(text::width(hint)).unwrap_or(0).min(area.width - 4);
     let room = area.width - 4 - hint_columns;
     if usize::from(room) < text::width(&left) {
-        left = format!(" {}/{} ", (measure.top + measure.height).min(measure.total), measure.total);
+        left = if room < 10 { String::new() } else { format!(" {to}/{} ", measure.total) };
     }
     paint::pieces(buf, (area.x + 2, y), room, &[(&left, Look::Dim)], view.theme);
     let place = (area.right() - 2 - hint_columns, y);

@@ -225,21 +225,18 @@ fn one_row(view: &View<'_>, item: &Item, area: Rect, buf: &mut Buffer) -> u16 {
 fn call_row(view: &View<'_>, id: &CallId, area: Rect, buf: &mut Buffer) {
     let Some(log) = view.model.session.calls.get(id) else { return };
     let (mark, look) = call::mark(log);
-    let mut tail = format!(" · {}", call::state(log));
-    match &log.finished {
-        Some(finished) => {
-            if let Some(lines) = view.model.tools.lines(id) {
-                let word = if lines == 1 { "line" } else { "lines" };
-                tail.push_str(&format!(" · {lines} {word}"));
-            }
-            tail.push_str(&format!(" · sent {}", text::bytes(finished.receipt.sent)));
-        }
-        None => {
-            if let Some(ms) = call::ran_ms(log, view.unix_ms) {
-                tail.push_str(&format!(" {}", call::seconds(ms)));
-            }
-        }
+    let mut tail = vec![String::new(), call::state(log)];
+    if let Some(finished) = &log.finished {
+        let lines = view.model.tools.lines(id);
+        tail.extend(lines.map(|lines| match lines {
+            1 => "1 line".to_owned(),
+            _ => format!("{lines} lines"),
+        }));
+        tail.push(format!("sent {}", text::bytes(finished.receipt.sent)));
+    } else if let Some(ms) = call::ran_ms(log, view.unix_ms) {
+        tail[1] = format!("{} {}", tail[1], call::seconds(ms));
     }
+    let tail = tail.join(" · ");
     let name = text::visible(&log.proposed.name, text::Show::Prose);
     let name = text::fit(&name, 24);
     let room = usize::from(area.width).saturating_sub(4 + text::width(&name) + text::width(&tail));
