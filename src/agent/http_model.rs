@@ -7,8 +7,8 @@ use tokio_util::sync::CancellationToken;
 use super::looper::Model;
 use super::recorder::Recorder;
 use crate::conversation::{Record, Reply, Response, TurnNumber};
-use crate::net::{Client, Endpoint};
-use crate::wire::{Decoder, End, Format, Request, ResponseHead};
+use crate::net::{self, Client, Endpoint};
+use crate::wire::{Decoder, End, Format, Request};
 
 /// Posts to one endpoint in one format.
 #[derive(Debug)]
@@ -41,43 +41,53 @@ impl Model for HttpModel {
             () = stop.cancelled() => None,
             posted = self.client.post(&self.endpoint, request.parts.clone()) => Some(posted),
         };
-        let (decoder, end) = match posted {
-            None => (Decoder::new(self.format, &ResponseHead::default()), End::Stopped),
+        let reply = match posted {
+            None => Reply { stopped: true, ..Reply::default() },
             Some(Err(failure)) => {
-                (Decoder::new(self.format, &ResponseHead::default()), End::Broken(failure))
+                exchange.status = failure.status;
+                Reply { failure: Some(failure), ..Reply::default() }
             }
-            Some(Ok(mut response)) => {
-                exchange.status = Some(response.head.status);
-                recorder.begin_exchange(turn, attempt, &response.head).await;
-                let mut decoder = Decoder::new(self.format, &response.head);
-                let end = loop {
-                    let chunk = tokio::select! {
-                        biased;
-                        () = stop.cancelled() => break End::Stopped,
-                        chunk = response.chunk() => chunk,
-                    };
-                    match chunk {
-                        Ok(Some(bytes)) => {
-                            exchange.count(bytes.len());
-                            recorder.exchange_bytes(&bytes).await;
-                            for progress in decoder.feed(&bytes) {
-                                recorder.progress(progress).await;
-                            }
-                            if decoder.is_done() {
-                                break End::Eof;
-                            }
-                        }
-                        Ok(None) => break End::Eof,
-                        Err(failure) => break End::Broken(failure),
+            Some(Ok(response)) => self.read(response, &mut exchange, recorder, stop).await,
+        };
+        recorder.record(Record::Response(exchange.end(&reply))).await;
+        reply
+    }
+}
+
+impl HttpModel {
+    /// Reads the response to its end, to the reply's end mark, or until it is stopped.
+    async fn read(
+        &self,
+        mut response: net::Response,
+        exchange: &mut Exchange,
+        recorder: &mut Recorder,
+        stop: &CancellationToken,
+    ) -> Reply {
+        exchange.status = Some(response.head.status);
+        recorder.begin_exchange(exchange.turn, exchange.attempt, &response.head).await;
+        let mut decoder = Decoder::new(self.format, &response.head);
+        let end = loop {
+            let chunk = tokio::select! {
+                biased;
+                () = stop.cancelled() => break End::Stopped,
+                chunk = response.chunk() => chunk,
+            };
+            match chunk {
+                Ok(Some(bytes)) => {
+                    exchange.count(bytes.len());
+                    recorder.exchange_bytes(&bytes).await;
+                    for progress in decoder.feed(&bytes) {
+                        recorder.progress(progress).await;
                     }
-                };
-                (decoder, end)
+                    if decoder.is_done() {
+                        break End::Eof;
+                    }
+                }
+                Ok(None) => break End::Eof,
+                Err(failure) => break End::Broken(failure),
             }
         };
-        let stopped = end == End::Stopped;
-        let reply = decoder.finish(end);
-        recorder.record(Record::Response(exchange.end(&reply, stopped))).await;
-        reply
+        decoder.finish(end)
     }
 }
 
@@ -107,7 +117,7 @@ impl Exchange {
         self.bytes += bytes as u64;
     }
 
-    fn end(self, reply: &Reply, stopped: bool) -> Response {
+    fn end(self, reply: &Reply) -> Response {
         Response {
             turn: self.turn,
             attempt: self.attempt,
@@ -118,7 +128,7 @@ impl Exchange {
             stop_reason: reply.stop_reason.clone(),
             usage: reply.usage,
             failure: reply.failure.clone(),
-            stopped,
+            stopped: reply.stopped,
         }
     }
 }

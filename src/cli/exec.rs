@@ -10,7 +10,6 @@ use crate::agent::Handle;
 use crate::conversation::{
     CallStatus, Command, DecidedBy, Event, Progress, Record, Role, Session, TransitionReason,
 };
-use crate::net;
 use crate::text::{self, Show};
 use crate::wire::outline;
 
@@ -199,7 +198,7 @@ impl Report {
                 "stopped: the model proposed a denied command for the third time".to_owned()
             }
             TransitionReason::Failed(failure) => {
-                format!("{} {}", failure.message, net::advice(failure))
+                format!("{} {}", failure.cause(), failure.next_step())
             }
         };
         writeln!(io::stderr(), "limpid: {}", text::visible(&said, Show::Prose))

@@ -3,6 +3,7 @@
 //! Pure: no files, no sockets, no clock. Everything else in the crate speaks in these types.
 //! Not here: how an entry becomes JSON (`wire`), how records reach the disk (`session`).
 
+mod advice;
 mod entry;
 mod failure;
 mod history;

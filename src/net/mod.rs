@@ -4,13 +4,11 @@
 //! again behind the loop's back. Addresses of this machine are never reached through a proxy. What
 //! an answer means, also one with an error status, is `wire`'s.
 
-mod advice;
 mod body;
 mod endpoint;
 mod failure;
 mod proxies;
 
-pub use advice::advice;
 pub use endpoint::{Endpoint, Key};
 pub use proxies::Proxies;
 

@@ -23,7 +23,7 @@ const SAMPLE_BYTES: usize = 16 * 1024;
 const READ_BYTES: usize = 64 * 1024;
 
 /// Reads without a pause after which other tasks get their turn.
-const READS_IN_A_ROW: u32 = 16;
+const READS_IN_A_ROW: u32 = 4;
 
 /// Takes the output of one command.
 pub(super) struct Intake {

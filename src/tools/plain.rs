@@ -116,19 +116,31 @@ impl Plain {
 
     fn text(&mut self, mut text: &str, out: &mut impl FnMut(&str)) {
         while let Some(first) = text.chars().next() {
-            if self.sequence == Sequence::None {
-                let length = run_length(text);
-                if length > 0 {
-                    self.run(&text[..length], out);
-                    text = &text[length..];
-                    continue;
-                }
-                self.control(first, out);
-                text = &text[first.len_utf8()..];
-            } else if self.in_sequence(first, out) {
-                text = &text[first.len_utf8()..];
-            }
+            let taken = match (self.sequence, first) {
+                (Sequence::None, '\0') => self.nuls(text, out),
+                (Sequence::None, _) => match run_length(text) {
+                    0 => {
+                        self.control(first, out);
+                        first.len_utf8()
+                    }
+                    length => {
+                        self.run(&text[..length], out);
+                        length
+                    }
+                },
+                _ if self.in_sequence(first, out) => first.len_utf8(),
+                _ => 0,
+            };
+            text = &text[taken..];
         }
+    }
+
+    /// The NULs at the start of a text, all at once; how many there are.
+    fn nuls(&mut self, text: &str, out: &mut impl FnMut(&str)) -> usize {
+        let length = text.bytes().take_while(|byte| *byte == 0).count();
+        self.nuls += length as u64;
+        self.run(&"␀".repeat(length), out);
+        length
     }
 
     /// Text without controls but newlines and tabs.
@@ -170,13 +182,6 @@ impl Plain {
             '\u{8}' => self.column = self.column.saturating_sub(1),
             '\u{b}' | '\u{c}' => self.newline(out),
             '\u{1b}' => self.begin(Sequence::Escape),
-            '\0' => {
-                self.nuls += 1;
-                self.put('␀');
-                if self.column > LONGEST_OPEN_LINE {
-                    self.hand_on_line(out);
-                }
-            }
             _ => {}
         }
     }

@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
 
 use rustix::process::{Signal, kill_process};
 use tokio::io::AsyncWriteExt;
@@ -18,6 +19,9 @@ use super::{environment, minder, table};
 
 /// Room in the output pipe: fewer switches between command and limpid than with the usual 64 KiB.
 const PIPE_BYTES: usize = 256 * 1024;
+
+/// How often a session without its minder is swept.
+const SESSION_PASSES: u32 = 100;
 
 /// How the system starts a command.
 #[derive(Debug)]
@@ -123,16 +127,25 @@ impl Running {
     /// no minder. Ends what it left in its session; what left that session is out of reach.
     pub(super) async fn minder_status(&mut self) -> io::Result<ExitStatus> {
         // Its id stays the session's as long as it was not waited for.
-        if let (Some(id), Ok(table)) = (self.minder.id(), table::running()) {
-            for process in table {
-                if u32::try_from(process.session) == Ok(id) {
-                    // It may end by itself in between.
-                    let _ = kill_process(process.pid, Signal::KILL);
+        if let Some(session) = self.minder.id() {
+            // Again for what was forked meanwhile; not for ever for what cannot be killed.
+            for _ in 0..SESSION_PASSES {
+                if kill_session(session) == 0 {
+                    break;
                 }
+                tokio::time::sleep(Duration::from_millis(2)).await;
             }
         }
         self.minder.wait().await
     }
+}
+
+/// Sends KILL to every process of a session; to how many.
+fn kill_session(session: u32) -> usize {
+    let table = table::running().unwrap_or_default();
+    let members = table.iter().filter(|process| u32::try_from(process.session) == Ok(session));
+    // Who has ended meanwhile is no error.
+    members.map(|process| kill_process(process.pid, Signal::KILL)).count()
 }
 
 impl Link {

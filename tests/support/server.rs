@@ -87,7 +87,11 @@ fn serve(
         }
         let length = head
             .lines()
-            .find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length:").map(|n| n.trim().parse::<usize>().unwrap()))
+            .find_map(|line| {
+                line.to_ascii_lowercase()
+                    .strip_prefix("content-length:")
+                    .map(|n| n.trim().parse::<usize>().unwrap())
+            })
             .unwrap_or(0);
         let mut body = vec![0; length];
         if reader.read_exact(&mut body).is_err() {
@@ -135,7 +139,9 @@ fn serve(
 
 /// The head of a streamed answer.
 pub fn sse_head() -> Step {
-    Step::Send(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n".to_vec())
+    Step::Send(
+        b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n".to_vec(),
+    )
 }
 
 /// One chunk of Chat Completions, written by hand.
@@ -175,7 +181,8 @@ pub fn calls(commands: &[&str]) -> Vec<Step> {
 }
 
 fn short(command: &str) -> u32 {
-    command.bytes().fold(7, |hash: u32, byte| hash.wrapping_mul(31).wrapping_add(byte.into())) % 100_000
+    command.bytes().fold(7, |hash: u32, byte| hash.wrapping_mul(31).wrapping_add(byte.into()))
+        % 100_000
 }
 
 /// An answer with another status.

@@ -139,33 +139,15 @@ fn reply(rows: &mut Rows, entry: &Entry, head: bool, width: u16) {
 
 fn lay_out_failure(rows: &mut Rows, failure: &Failure, width: u16) {
     rows.blank();
-    let status = failure.status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();
-    rows.push(&format!("✗ The model did not answer{status}"), Look::Bad, 0, width);
-    rows.push(&failure.message, Look::Bad, 2, width);
-    rows.push(next_step(failure.kind), Look::Text, 2, width);
-    rows.push(
-        "Your prompt and all text so far are kept: /continue tries again.",
-        Look::Text,
-        2,
-        width,
-    );
-}
-
-fn next_step(kind: FailureKind) -> &'static str {
-    match kind {
-        FailureKind::Auth => "Check the key, and that it belongs to this server.",
-        FailureKind::RateLimit | FailureKind::Overloaded => "Wait a little.",
-        FailureKind::Quota => "Check the account's balance or limits.",
-        FailureKind::ContextLength => "The history is too long for this model: /clear starts anew.",
-        FailureKind::NotFound => "Check the model's name and the URL.",
-        FailureKind::InvalidRequest => "The inspector shows the exact body that was refused.",
-        FailureKind::ToolUseFailed => "Nothing was run.",
-        FailureKind::Server => "The fault is the server's.",
-        FailureKind::Protocol | FailureKind::Malformed => {
-            "Check that the URL is that of a Chat Completions API."
-        }
-        FailureKind::Disconnected => "Check that the server runs and can be reached.",
-    }
+    rows.push("✗ The model did not answer in full.", Look::Bad, 0, width);
+    rows.push(&failure.cause(), Look::Bad, 2, width);
+    rows.push(&failure.next_step(), Look::Text, 2, width);
+    let kept = if failure.may_pass() {
+        "Your prompt and all text so far are kept: /continue posts the same messages again."
+    } else {
+        "Your prompt and all text so far are kept."
+    };
+    rows.push(kept, Look::Text, 2, width);
 }
 
 /// Draws the pane's inside and returns what it came to.

@@ -1,0 +1,122 @@
+//! A failure in words: what happened, and what to do next. One sentence each, for every reader.
+
+use super::{Failure, FailureKind, Place};
+
+impl Failure {
+    /// What happened, in the server's words or ours. Untrusted text.
+    pub fn cause(&self) -> String {
+        match (self.place, self.status) {
+            (Place::Http, Some(status)) if !self.message.contains(&status.to_string()) => {
+                format!("HTTP {status}: {}", self.message.trim_end())
+            }
+            _ => self.message.trim_end().to_owned(),
+        }
+    }
+
+    /// What to do about it.
+    pub fn next_step(&self) -> String {
+        match self.kind {
+            FailureKind::Auth => {
+                "Check the key in the variable that --key-env names, and that it belongs to this URL."
+            }
+            FailureKind::RateLimit | FailureKind::Overloaded => {
+                return match wait(self) {
+                    Some(wait) => format!("Wait {wait}, then try again."),
+                    None => "Wait a little, then try again.".to_owned(),
+                };
+            }
+            FailureKind::Quota => {
+                "Look at plan and balance at the provider; trying again does not help."
+            }
+            FailureKind::ContextLength => {
+                "The messages are longer than the model can read: /clear starts anew."
+            }
+            FailureKind::NotFound => "Check the model's name (--model) and the URL (--url).",
+            FailureKind::InvalidRequest => {
+                "The server refuses the request as it is: the inspector shows its exact body."
+            }
+            FailureKind::ToolUseFailed => "The model wrote an unusable call; nothing was run. Try again.",
+            FailureKind::Server => "The fault is the server's: try again later.",
+            FailureKind::Protocol | FailureKind::Malformed => {
+                "Check that the URL (--url) is that of the API, such as http://127.0.0.1:8080/v1."
+            }
+            FailureKind::Disconnected => "Check that the server runs and can be reached, then try again.",
+        }
+        .to_owned()
+    }
+
+    /// Whether posting the same messages once more may help.
+    pub fn may_pass(&self) -> bool {
+        !matches!(self.kind, FailureKind::Quota | FailureKind::ContextLength)
+    }
+}
+
+/// How long the server asks to wait: the longer of its two headers.
+fn wait(failure: &Failure) -> Option<String> {
+    let header = failure.retry_after.as_deref().map(str::trim);
+    let seconds = header.and_then(|text| text.parse::<f64>().ok());
+    let ms = failure.retry_after_ms.as_deref().and_then(|text| text.trim().parse::<f64>().ok());
+    let longest = [seconds, ms.map(|ms| ms / 1000.0)].into_iter().flatten().fold(0.0, f64::max);
+    if longest > 0.0 && longest.is_finite() {
+        return Some(format!("{} s", longest.ceil()));
+    }
+    // An HTTP date ("Sun, 06 Nov 1994 08:49:37 GMT") is told as it is.
+    let is_date = |text: &&str| text.len() == 29 && text.is_ascii() && text.ends_with("GMT");
+    header.filter(is_date).map(|date| format!("until {date}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(kind: FailureKind, seconds: Option<&str>, ms: Option<&str>) -> String {
+        Failure {
+            retry_after: seconds.map(str::to_owned),
+            retry_after_ms: ms.map(str::to_owned),
+            ..Failure::new(Place::Http, kind, "")
+        }
+        .next_step()
+    }
+
+    #[test]
+    fn each_kind_has_a_next_step() {
+        let cases = [
+            (FailureKind::Auth, "--key-env"),
+            (FailureKind::RateLimit, "try again"),
+            (FailureKind::Quota, "does not help"),
+            (FailureKind::Overloaded, "try again"),
+            (FailureKind::ContextLength, "/clear"),
+            (FailureKind::NotFound, "--model"),
+            (FailureKind::InvalidRequest, "inspector"),
+            (FailureKind::ToolUseFailed, "nothing was run"),
+            (FailureKind::Server, "try again"),
+            (FailureKind::Protocol, "--url"),
+            (FailureKind::Malformed, "--url"),
+            (FailureKind::Disconnected, "try again"),
+        ];
+        for (kind, words) in cases {
+            let advice = after(kind, None, None);
+            assert!(advice.contains(words) && advice.ends_with('.'), "{kind:?}: {advice}");
+        }
+    }
+
+    #[test]
+    fn the_server_says_how_long_to_wait() {
+        let date = "Wed, 21 Oct 2026 07:28:00 GMT";
+        let cases = [
+            (Some("2"), None, "Wait 2 s,"),
+            (Some("2"), Some("1840"), "Wait 2 s,"),
+            (Some("1"), Some("0"), "Wait 1 s,"),
+            (None, Some("1840"), "Wait 2 s,"),
+            (Some(date), None, "Wait until Wed, 21 Oct 2026 07:28:00 GMT,"),
+            (Some("soon"), None, "Wait a little,"),
+            (Some("0"), None, "Wait a little,"),
+            (Some("inf"), None, "Wait a little,"),
+            (None, None, "Wait a little,"),
+        ];
+        for (seconds, ms, words) in cases {
+            let advice = after(FailureKind::RateLimit, seconds, ms);
+            assert!(advice.starts_with(words), "{seconds:?} {ms:?}: {advice}");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The journal on disk: every body can be rebuilt from it alone, nothing secret is in it, and only
+//! the user can read it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod support;
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use limpid::conversation::TurnNumber;
+use limpid::session;
+use sha2::{Digest, Sha256};
+use support::limpid::{World, stderr, stdout};
+use support::server::{Server, calls, text};
+
+fn hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn three_turns() -> (World, Server) {
+    let world = World::new();
+    let server = Server::start(vec![
+        calls(&["printf 'h\\303\\244 \"quoted\" \\\\ 中文'", "false"]),
+        calls(&["seq 1 30000"]),
+        text("Done: 你好 👩‍👩‍👧"),
+    ]);
+    let output = world
+        .limpid(&[
+            "exec",
+            "--url",
+            &server.url(),
+            "--model",
+            "m",
+            "--key-env",
+            "THE_KEY",
+            "--yolo",
+            "Grüße\n\t\"x\"",
+        ])
+        .env("THE_KEY", "sk-canary-4711")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(stdout(&output), "Done: 你好 👩‍👩‍👧\n");
+    (world, server)
+}
+
+#[test]
+fn every_body_is_rebuilt_from_the_journal_alone() {
+    let (world, server) = three_turns();
+    let received = server.requests();
+    let loaded = session::load(&world.sessions()[0]).unwrap();
+    assert_eq!(loaded.notices, Vec::<String>::new());
+    assert_eq!(loaded.session.turns.len(), 3);
+    assert_eq!(received.len(), 3);
+    for (turn, request) in loaded.session.turns.iter().zip(&received) {
+        let body = loaded.session.body(turn.number);
+        assert_eq!(body.as_bytes(), request.body, "turn {}", turn.number);
+        assert_eq!(turn.request.sha256, hex(&request.body));
+        assert_eq!(turn.request.bytes, request.body.len() as u64);
+    }
+    // Each part is journaled once: the second request keeps all of the first but its last part.
+    assert!(loaded.session.turns[1].request.keep > 0);
+}
+
+#[test]
+fn inspect_prints_the_very_bytes_and_the_outline() {
+    let (world, server) = three_turns();
+    let body = world.run(&["inspect", "--turn", "2", "--body"]);
+    assert_eq!(body.stdout, server.requests()[1].body);
+    let newest = world.run(&["inspect", "--body"]);
+    assert_eq!(newest.stdout, server.requests()[2].body);
+    let outline = stdout(&world.run(&["inspect"]));
+    let loaded = session::load(&world.sessions()[0]).unwrap().session;
+    for turn in 1..=3 {
+        let number = TurnNumber(turn);
+        let rows = limpid::wire::outline::outline(
+            &loaded.parts_of(number),
+            &loaded.parts_of(TurnNumber(turn - 1)),
+            &loaded,
+        );
+        let total: u64 = rows.iter().map(|row| row.bytes).sum();
+        assert_eq!(total, server.requests()[turn as usize - 1].body.len() as u64, "rows add up");
+        for row in &rows {
+            assert!(outline.contains(&limpid::wire::outline::line(row)), "{outline}");
+        }
+    }
+    assert!(outline.contains("tool  "), "{outline}");
+    assert!(outline.contains("cut from "), "the long output was shortened: {outline}");
+}
+
+#[test]
+fn inspect_says_what_is_missing() {
+    let world = World::new();
+    let none = world.run(&["inspect"]);
+    assert_eq!(none.status.code(), Some(2));
+    assert!(stderr(&none).contains("no session has worked in"), "{}", stderr(&none));
+    let (world, _server) = three_turns();
+    let turn = world.run(&["inspect", "--turn", "9"]);
+    assert_eq!(turn.status.code(), Some(2));
+    assert!(stderr(&turn).contains("there is no turn 9"), "{}", stderr(&turn));
+    let name = world.run(&["inspect", "1999"]);
+    assert!(stderr(&name).contains("begins with \"1999\""), "{}", stderr(&name));
+}
+
+fn walk(path: &Path, visit: &mut impl FnMut(&Path)) {
+    visit(path);
+    if path.is_dir() {
+        for entry in std::fs::read_dir(path).unwrap() {
+            walk(&entry.unwrap().path(), visit);
+        }
+    }
+}
+
+#[test]
+fn files_are_private_and_hold_no_key() {
+    let (world, _server) = three_turns();
+    let mut files = 0;
+    walk(&world.data().join("limpid"), &mut |path| {
+        let mode = std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, if path.is_dir() { 0o700 } else { 0o600 }, "{}", path.display());
+        if path.is_file() {
+            files += 1;
+            let bytes = std::fs::read(path).unwrap();
+            let found = bytes.windows(14).any(|window| window == b"sk-canary-4711");
+            assert!(!found, "the key is in {}", path.display());
+        }
+    });
+    assert!(files >= 5, "journal, three exchanges, outputs: {files}");
+}
+
+#[test]
+fn a_damaged_journal_loads_what_it_can_and_names_the_line() {
+    let (world, server) = three_turns();
+    let path = world.sessions()[0].join("journal.jsonl");
+    let whole = std::fs::read(&path).unwrap();
+    // Cut at every byte of the last lines: what came before is intact.
+    for cut in (whole.len() - 400..whole.len()).step_by(7) {
+        std::fs::write(&path, &whole[..cut]).unwrap();
+        let loaded = session::load(&world.sessions()[0]).unwrap();
+        let body = loaded.session.body(TurnNumber(2));
+        assert_eq!(body.as_bytes(), server.requests()[1].body);
+    }
+    let mut damaged: Vec<&[u8]> = whole.split_inclusive(|byte| *byte == b'\n').collect();
+    let last = damaged.len() - 1;
+    damaged.insert(last, b"\0\xff not json\n");
+    std::fs::write(&path, damaged.concat()).unwrap();
+    let output = world.run(&["inspect"]);
+    assert!(output.status.success());
+    assert!(stderr(&output).contains(&format!("line {} of", last + 1)), "{}", stderr(&output));
+    std::fs::write(
+        &path,
+        "{\"limpid_journal\":99,\"session\":\"s\",\"directory\":\"/\",\"created\":1}\n",
+    )
+    .unwrap();
+    let newer = session::load(&world.sessions()[0]).unwrap_err().to_string();
+    assert!(newer.contains("version 99"), "{newer}");
+}
+
+#[test]
+fn a_full_disk_loses_nothing_said_and_is_told_once() {
+    let world = World::new();
+    std::fs::create_dir_all(world.data()).unwrap();
+    // A file where the directory should be: nothing can be saved.
+    std::fs::write(world.data().join("limpid"), "in the way").unwrap();
+    let server = Server::start(vec![text("Still here.")]);
+    let output = world.run(&["exec", "--url", &server.url(), "--model", "m", "hi"]);
+    assert_eq!(stdout(&output), "Still here.\n");
+    assert!(output.status.success());
+    let told = stderr(&output);
+    assert_eq!(told.matches("Cannot save this session").count(), 1, "{told}");
+}
