@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 
 use super::super::call;
 use super::{Conversation, Item, Live, separator};
-use crate::conversation::{Block, CallId, Entry, Failure, FailureKind};
+use crate::conversation::{Block, CallId, Entry, Failure};
 use crate::text;
 use crate::tui::View;
 use crate::tui::paint;
