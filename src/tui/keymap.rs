@@ -171,7 +171,7 @@ const PROMPT: &[Binding] = &[
         &[key(KeyCode::Esc)],
         "Esc",
         "stop",
-        "stops the model or the command; denies a call that is asked for",
+        "stops the model or the command; denies a call asked for",
         Action::Back,
     ),
     bind(
@@ -297,7 +297,7 @@ const CHOICES: &[Binding] = &[
         &[letter('a')],
         "a",
         "this exact command for the session",
-        "runs it, and this exact command without asking until limpid ends",
+        "runs it, and from now on this exact command unasked",
         Action::AllowSession,
     ),
     bind(

@@ -1,3 +1,5 @@
+//! Editing and drawing a draft, key by key.
+
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;

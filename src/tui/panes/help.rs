@@ -74,5 +74,5 @@ fn heading<'a>(rows: &mut Rows, last: &mut &'a str, section: &'a str, width: u16
 }
 
 fn entry(rows: &mut Rows, key: &str, what: &str, width: u16) {
-    rows.push_beside(&format!(" {key}"), what, if width < 40 { 11 } else { 16 }, width);
+    rows.push_beside(&format!(" {key}"), what, if width < 40 { 11 } else { 15 }, width);
 }

@@ -21,13 +21,16 @@ pub(in crate::tui) fn draw(view: &View<'_>, area: Rect, buf: &mut Buffer) {
         Mode::Yolo => (" YOLO ".to_owned(), Look::Yolo),
     };
     let directory = text::visible(&view.model.setup.directory, Show::Prose).into_owned();
+    let turn = turn(view);
+    let short_turn = [turn.first(), turn.last()].into_iter().flatten().cloned();
+    let short_turn = short_turn.collect::<Vec<_>>().join(" · ");
     // Each with its rank: the higher, the sooner it is left out.
     let mut parts: Vec<(u8, String, Look)> = vec![
         (4, "limpid".to_owned(), Look::Strong),
         (3, directory, Look::Text),
         (1, format!("{model} @ {server}"), Look::Text),
         (0, mode, mode_look),
-        (2, turn(view), Look::Text),
+        (2, turn.join(" · "), Look::Text),
         (5, tokens(view), Look::Dim),
     ];
     parts.retain(|(_, text, _)| !text.is_empty());
@@ -36,12 +39,14 @@ pub(in crate::tui) fn draw(view: &View<'_>, area: Rect, buf: &mut Buffer) {
     };
     while columns(&parts) > usize::from(area.width) + 3 && parts.len() > 1 {
         let Some(last) = (0..parts.len()).max_by_key(|&index| parts[index].0) else { break };
-        let server = parts.iter().position(|(rank, _, _)| *rank == 1);
+        let turn_is_next = parts[last].0 == 2;
+        let server = parts.iter().position(|(rank, text, _)| *rank == 1 && *text != model);
+        // Details go before the turn does.
         match server {
-            // The server's name goes before the turn does.
-            Some(place) if parts[last].0 == 2 && parts[place].1 != model => {
-                parts[place].1.clone_from(&model);
+            _ if turn_is_next && turn.len() > 2 && parts[last].1 != short_turn => {
+                parts[last].1.clone_from(&short_turn);
             }
+            Some(place) if turn_is_next => parts[place].1.clone_from(&model),
             _ => drop(parts.remove(last)),
         }
     }
@@ -55,9 +60,10 @@ pub(in crate::tui) fn draw(view: &View<'_>, area: Rect, buf: &mut Buffer) {
     paint::pieces(buf, (area.x, area.y), area.width, &pieces, view.theme);
 }
 
-fn turn(view: &View<'_>) -> String {
+/// The turn, why the loop is there, and what it does, in that order.
+fn turn(view: &View<'_>) -> Vec<String> {
     let model = view.model;
-    let Some(turn) = model.session.turns.last() else { return String::new() };
+    let Some(turn) = model.session.turns.last() else { return Vec::new() };
     let mut parts = vec![format!("turn {}", turn.number)];
     if let Some(ended) = model.session.ended.as_ref().filter(|_| !model.running) {
         parts.push(ended.word().to_owned());
@@ -79,7 +85,7 @@ fn turn(view: &View<'_>) -> String {
             parts.push("running".to_owned());
         }
     }
-    parts.join(" · ")
+    parts
 }
 
 /// Tokens of the newest turn that has told them.
