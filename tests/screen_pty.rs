@@ -296,7 +296,7 @@ fn holder() {
     ask(&mut screen, "go");
     screen.shows("running");
     println!("PID {}", screen.pid());
-    screen.settle(Duration::from_secs(60));
+    screen.settle(Duration::from_mins(1));
 }
 
 #[test]
