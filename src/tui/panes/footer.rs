@@ -62,6 +62,11 @@ fn word<'a>(view: &View<'_>, context: Context, binding: &'a keymap::Binding) -> 
         (Context::Prompt, "Esc") if model.approval.is_some() => "deny",
         (Context::Prompt, "Esc") if !model.running => "",
         (Context::Prompt, "Tab") if model.approval.is_some() && !model.panel_is_next() => "decide",
+        (Context::Conversation | Context::Tools | Context::Inspector, "Esc")
+            if model.approval.is_some() =>
+        {
+            "decide"
+        }
         _ => binding.short,
     }
 }
