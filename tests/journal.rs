@@ -14,7 +14,7 @@ use support::limpid::{World, stderr, stdout};
 use support::server::{Server, calls, text};
 
 fn hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(bytes).iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
 }
 
 fn three_turns() -> (World, Server) {

@@ -125,14 +125,36 @@ async fn both_streams_come_in_order() {
 }
 
 #[tokio::test]
-async fn there_is_no_terminal_no_input_and_nothing_else_open() {
-    let outcome = run("echo X >/dev/tty").await;
-    assert!(outcome.text.contains("/dev/tty"), "{}", outcome.text);
-    assert_ne!(outcome.status, CallStatus::Exited(0));
+async fn there_is_no_input_and_nothing_else_open() {
     assert_eq!(run("readlink /proc/self/fd/0").await.text, "/dev/null\n[exit code 0]");
     assert_eq!(run("cat; read x || echo end").await.text, "end\n[exit code 0]");
     let open = run("ls /proc/self/fd").await;
     assert_eq!(open.text, "0\n1\n2\n3\n[exit code 0]", "3 is the directory being listed");
+}
+
+/// This program again, on a terminal of its own: commands must not reach it.
+#[test]
+fn the_terminal_is_out_of_reach() {
+    let pty = portable_pty::native_pty_system().openpty(portable_pty::PtySize::default()).unwrap();
+    let mut again = portable_pty::CommandBuilder::new(std::env::current_exe().unwrap());
+    again.args(["--exact", "child_on_a_terminal", "--ignored"]);
+    let mut child = pty.slave.spawn_command(again).unwrap();
+    drop(pty.slave);
+    let mut screen = Vec::new();
+    // Reading a terminal whose last user has gone is an error on Linux.
+    let _ = std::io::Read::read_to_end(&mut pty.master.try_clone_reader().unwrap(), &mut screen);
+    let screen = String::from_utf8_lossy(&screen);
+    assert!(child.wait().unwrap().success(), "{screen}");
+    assert!(screen.contains("1 passed") && !screen.contains("INTRUDER"), "{screen}");
+}
+
+#[tokio::test]
+#[ignore = "run by the_terminal_is_out_of_reach"]
+async fn child_on_a_terminal() {
+    std::fs::File::open("/dev/tty").expect("there is a terminal to protect");
+    let outcome = run("echo INTRUDER >/dev/tty; read key </dev/tty || echo refused").await;
+    assert!(outcome.text.contains("/dev/tty"), "{}", outcome.text);
+    assert!(outcome.text.ends_with("refused\n[exit code 0]"), "{}", outcome.text);
 }
 
 #[tokio::test]

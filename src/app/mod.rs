@@ -122,6 +122,8 @@ impl App {
             };
             if !inputs.is_empty() {
                 for input in inputs {
+                    #[cfg(debug_assertions)]
+                    provoke_panic(&input);
                     if let Some(left) = self.update(input, handle) {
                         return Ok(left);
                     }
@@ -149,12 +151,28 @@ impl App {
     }
 
     fn draw(&mut self) -> io::Result<()> {
+        if !terminal::is_taken() {
+            return Err(io::Error::other(
+                "a part of limpid broke down, as reported above; the session up to there is saved",
+            ));
+        }
         let (model, cache) = (&self.model, &mut self.cache);
         let now = Instant::now();
         self.screen.draw(|frame| tui::draw(model, cache, frame, now, unix_ms()))?;
         self.drawn = Instant::now();
         self.model.frame_shown(&self.cache, self.drawn);
         Ok(())
+    }
+}
+
+/// Debug builds panic on the key that a test names, so that it can see what becomes of the terminal.
+#[cfg(debug_assertions)]
+#[expect(clippy::panic, reason = "it is what the test asks for")]
+fn provoke_panic(input: &Input) {
+    if let Input::Key(key) = input
+        && std::env::var("LIMPID_PANIC_KEY").is_ok_and(|name| key.code.to_string() == name)
+    {
+        panic!("provoked by LIMPID_PANIC_KEY");
     }
 }
 

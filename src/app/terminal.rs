@@ -63,6 +63,11 @@ fn enter() -> io::Result<Screen> {
     Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(1 << 16, out)))
 }
 
+/// Whether the terminal is ours: a panic in the background gives it back.
+pub(super) fn is_taken() -> bool {
+    TAKEN.load(Ordering::SeqCst)
+}
+
 /// Gives the terminal back as it was. Does nothing the second time. Failures cannot be helped: the
 /// terminal is gone then.
 pub(super) fn restore() {

@@ -123,7 +123,7 @@ impl Bash {
     fn keep_in_background(&self, running: Running) {
         let mut background = self.background.lock().unwrap_or_else(PoisonError::into_inner);
         while background.try_join_next().is_some() {}
-        background.spawn(drop_output(running));
+        background.spawn(running.drop_output());
     }
 }
 
@@ -149,12 +149,6 @@ async fn follow(running: &mut Running, intake: &mut Intake) -> Report {
 /// Takes output until the minder has ended, and with it the last process of the tree.
 async fn follow_to_close(running: &mut Running, intake: &mut Intake) {
     while follow(running, intake).await != Report::Closed {}
-}
-
-/// Reads the output of what runs in the background to nowhere, until all of it has ended.
-async fn drop_output(mut running: Running) {
-    let mut nowhere = Intake::new(None, tokio::sync::watch::channel(super::Sample::default()).0);
-    follow_to_close(&mut running, &mut nowhere).await;
 }
 
 /// What it means that a minder ended without a report.

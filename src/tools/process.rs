@@ -20,6 +20,9 @@ use super::{environment, minder, table};
 /// Room in the output pipe: fewer switches between command and limpid than with the usual 64 KiB.
 const PIPE_BYTES: usize = 256 * 1024;
 
+/// Time between two reads of output that nobody wants.
+const DROP_PAUSE: Duration = Duration::from_millis(20);
+
 /// How often a session without its minder is swept.
 const SESSION_PASSES: u32 = 100;
 
@@ -123,6 +126,30 @@ impl Running {
         let _ = self.link.stream.shutdown().await;
     }
 
+    /// Reads what background processes write to nowhere, until all of them have ended.
+    ///
+    /// Unhurried, so that one that writes without end takes no share of the machine worth noticing;
+    /// it waits for room in the pipe instead.
+    pub(super) async fn drop_output(mut self) {
+        let mut nowhere = vec![0; PIPE_BYTES];
+        let mut open = true;
+        loop {
+            tokio::select! {
+                report = self.link.report() => if report == Report::Closed {
+                    return;
+                },
+                ready = self.output.readable(), if open => {
+                    let read = ready.and_then(|()| self.output.try_read(&mut nowhere));
+                    open = match read {
+                        Ok(length) => length > 0,
+                        Err(error) => error.kind() == io::ErrorKind::WouldBlock,
+                    };
+                    tokio::time::sleep(DROP_PAUSE).await;
+                }
+            }
+        }
+    }
+
     /// How a minder ended that did not report the command's end: somebody else ended it, or it is
     /// no minder. Ends what it left in its session; what left that session is out of reach.
     pub(super) async fn minder_status(&mut self) -> io::Result<ExitStatus> {
@@ -143,9 +170,13 @@ impl Running {
 /// Sends KILL to every process of a session; to how many.
 fn kill_session(session: u32) -> usize {
     let table = table::running().unwrap_or_default();
-    let members = table.iter().filter(|process| u32::try_from(process.session) == Ok(session));
-    // Who has ended meanwhile is no error.
-    members.map(|process| kill_process(process.pid, Signal::KILL)).count()
+    let mut members = 0;
+    for process in table.iter().filter(|process| u32::try_from(process.session) == Ok(session)) {
+        members += 1;
+        // It may end by itself in between.
+        let _ = kill_process(process.pid, Signal::KILL);
+    }
+    members
 }
 
 impl Link {

@@ -12,7 +12,7 @@ use super::limpid::{World, binary};
 const PATIENCE: Duration = Duration::from_secs(15);
 
 pub struct Screen {
-    master: Option<Box<dyn MasterPty + Send>>,
+    master: Box<dyn MasterPty + Send>,
     writer: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
     bytes: Receiver<Vec<u8>>,
@@ -50,21 +50,24 @@ impl Screen {
         let mut reader = pair.master.try_clone_reader().unwrap();
         let (sender, bytes) = sync_channel(1024);
         std::thread::spawn(move || {
-            let mut buffer = [0; 65536];
+            let mut buffer = vec![0; 65536];
             while let Ok(count @ 1..) = reader.read(&mut buffer) {
                 if sender.send(buffer[..count].to_vec()).is_err() {
                     return;
                 }
             }
         });
-        Self {
+        let mut screen = Self {
             writer: pair.master.take_writer().unwrap(),
-            master: Some(pair.master),
+            master: pair.master,
             child,
             bytes,
             parser: vt100::Parser::new(rows, columns, 0),
             raw: Vec::new(),
-        }
+        };
+        // What is typed before the terminal is in raw mode is not what a program receives.
+        screen.shows("Ask something");
+        screen
     }
 
     /// Types as a person does: the bytes of one key or text at once.
@@ -75,7 +78,7 @@ impl Screen {
 
     pub fn resize(&mut self, columns: u16, rows: u16) {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
-        self.master.as_ref().unwrap().resize(size).unwrap();
+        self.master.resize(size).unwrap();
         self.parser.screen_mut().set_size(rows, columns);
     }
 
@@ -92,10 +95,10 @@ impl Screen {
         let deadline = Instant::now() + PATIENCE;
         while !condition(&self.text()) {
             let left = deadline.saturating_duration_since(Instant::now());
-            match self.bytes.recv_timeout(left) {
-                Ok(bytes) => self.feed(&bytes),
-                Err(_) => panic!("never on the screen: {what}\n{}", self.text()),
-            }
+            let Ok(bytes) = self.bytes.recv_timeout(left) else {
+                panic!("never on the screen: {what}\n{}", self.text());
+            };
+            self.feed(&bytes);
         }
     }
 
@@ -139,11 +142,6 @@ impl Screen {
         self.child.process_id().unwrap()
     }
 
-    /// The terminal goes away.
-    pub fn hang_up(&mut self) {
-        self.master = None;
-    }
-
     /// Whether every mode that was switched on was switched off again.
     pub fn is_restored(&self) -> bool {
         let raw = String::from_utf8_lossy(&self.raw);
@@ -155,7 +153,6 @@ impl Screen {
         last("\x1b[?1049h", "\x1b[?1049l")
             && last("\x1b[?2004h", "\x1b[?2004l")
             && last("\x1b[?25l", "\x1b[?25h")
-            && raw.matches("\x1b[>").filter(|_| true).count() >= raw.matches("\x1b[<").count()
             && last("\x1b[>1u", "\x1b[<1u")
     }
 }

@@ -13,7 +13,7 @@ pub enum Step {
     Send(Vec<u8>),
     /// Waits until `Server::release` is called.
     Hold,
-    /// Resets nothing, sends nothing: the connection just ends here.
+    /// The connection ends here.
     Close,
 }
 
@@ -73,67 +73,58 @@ fn serve(
 ) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut stream = stream;
+    let mut head = String::new();
     loop {
-        let mut head = String::new();
-        loop {
-            let mut line = String::new();
-            if reader.read_line(&mut line).unwrap_or(0) == 0 {
-                return;
-            }
-            if line == "\r\n" {
-                break;
-            }
-            head.push_str(&line);
-        }
-        let length = head
-            .lines()
-            .find_map(|line| {
-                line.to_ascii_lowercase()
-                    .strip_prefix("content-length:")
-                    .map(|n| n.trim().parse::<usize>().unwrap())
-            })
-            .unwrap_or(0);
-        let mut body = vec![0; length];
-        if reader.read_exact(&mut body).is_err() {
+        let mut line = String::new();
+        if reader.read_line(&mut line).unwrap_or(0) == 0 {
             return;
         }
-        let index = {
-            let mut seen = seen.lock().unwrap();
-            seen.push(Request { head, body });
-            seen.len() - 1
-        };
-        let Some(script) = scripts.get(index).or(scripts.last()) else { return };
-        for step in script {
-            match step {
-                Step::Send(bytes) => {
-                    if stream.write_all(bytes).is_err() {
-                        return;
-                    }
-                }
-                Step::Hold => {
-                    let deadline = Instant::now() + Duration::from_secs(30);
-                    loop {
-                        let mut holds = holds.lock().unwrap();
-                        if *holds > 0 {
-                            *holds -= 1;
-                            break;
-                        }
-                        drop(holds);
-                        if Instant::now() > deadline {
-                            return;
-                        }
-                        std::thread::sleep(Duration::from_millis(5));
-                    }
-                }
-                Step::Close => {
-                    let _ = stream.shutdown(Shutdown::Both);
+        if line == "\r\n" {
+            break;
+        }
+        head.push_str(&line);
+    }
+    let length = head
+        .lines()
+        .find_map(|line| {
+            line.to_ascii_lowercase().strip_prefix("content-length:")?.trim().parse().ok()
+        })
+        .unwrap_or(0);
+    let mut body = vec![0; length];
+    if reader.read_exact(&mut body).is_err() {
+        return;
+    }
+    let index = {
+        let mut seen = seen.lock().unwrap();
+        seen.push(Request { head, body });
+        seen.len() - 1
+    };
+    let Some(script) = scripts.get(index).or(scripts.last()) else { return };
+    for step in script {
+        match step {
+            Step::Send(bytes) => {
+                if stream.write_all(bytes).is_err() {
                     return;
                 }
             }
+            Step::Hold => hold(holds),
+            Step::Close => break,
         }
-        // Every scripted answer ends with its connection.
-        let _ = stream.shutdown(Shutdown::Both);
-        return;
+    }
+    // Every scripted answer ends with its connection.
+    let _ = stream.shutdown(Shutdown::Both);
+}
+
+fn hold(holds: &Mutex<usize>) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while Instant::now() < deadline {
+        let mut holds = holds.lock().unwrap();
+        if *holds > 0 {
+            *holds -= 1;
+            return;
+        }
+        drop(holds);
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
