@@ -4,7 +4,7 @@
 
 mod stage;
 
-use crossterm::event::{KeyCode, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use limpid::conversation::{Command, Decision, Scope};
 use limpid::tui::Input;
 use stage::Stage;
@@ -495,6 +495,36 @@ fn a_refused_decision_can_be_made_again() {
     stage.press(KeyCode::Char('y'));
     stage.wait(50);
     assert_eq!(stage.sent.len(), 1);
+}
+
+#[test]
+fn esc_in_a_pane_moves_to_the_panel_and_denies_nothing() {
+    let mut stage = armed(&["ls"]);
+    stage.press(KeyCode::Tab);
+    stage.wait(600);
+    stage.press(KeyCode::Char('y'));
+    stage.wait(600);
+    assert!(stage.sent.is_empty(), "the conversation has the keys");
+    assert!(stage.screen().contains("Esc: decide"));
+    stage.press(KeyCode::Esc);
+    stage.wait(100);
+    stage.press(KeyCode::Esc);
+    stage.wait(600);
+    assert!(stage.sent.is_empty(), "an Esc too many");
+    stage.press(KeyCode::Char('y'));
+    stage.wait(50);
+    assert_eq!(stage.sent, [allowed(&stage, 1, "ls", Scope::Once)]);
+}
+
+#[test]
+fn a_key_reported_as_held_down_decides_nothing() {
+    let mut stage = armed(&["ls"]);
+    for code in [KeyCode::Char('y'), KeyCode::Esc] {
+        let held = KeyEvent::new_with_kind(code, KeyModifiers::NONE, KeyEventKind::Repeat);
+        stage.input(Input::Key(held));
+        stage.wait(600);
+    }
+    assert!(stage.sent.is_empty());
 }
 
 #[test]

@@ -186,6 +186,38 @@ fn no_escape_of_untrusted_text_reaches_a_cell() {
 }
 
 #[test]
+fn an_opened_message_stays_when_the_next_turn_comes() {
+    let mut stage = Stage::new(120, 40);
+    stage.two_turns();
+    stage.frame();
+    stage.press(KeyCode::BackTab);
+    stage.press(KeyCode::Enter);
+    assert!(stage.screen().contains("‹1 [2]›"));
+    stage.ran(1, "ok\n");
+    stage.request();
+    assert!(stage.screen().contains("‹1 [2] 3›"), "{}", stage.screen());
+    stage.press(KeyCode::Esc);
+    assert!(stage.screen().contains("‹1 2 [3]›"), "closed, it follows the newest again");
+    stage.press(KeyCode::Left);
+    assert!(stage.screen().contains("‹1 [2] 3›"));
+}
+
+#[test]
+fn rows_of_the_inspector_add_up_to_the_body() {
+    let mut stage = Stage::new(120, 40);
+    stage.two_turns();
+    let screen = stage.screen();
+    assert!(screen.contains("4 messages · 811 B"), "{screen}");
+    let sizes: u64 = screen
+        .lines()
+        .filter_map(|row| row.split("││ ").nth(1))
+        .filter(|row| row.starts_with(['=', '+', '~']))
+        .filter_map(|row| row.split(" B ").next()?.split_whitespace().last()?.parse::<u64>().ok())
+        .sum();
+    assert_eq!(sizes, 811);
+}
+
+#[test]
 fn a_long_history_stays_fast() {
     let mut stage = Stage::new(120, 40);
     let text = "A line of ordinary text.\n".repeat(20);
@@ -318,7 +350,7 @@ fn play(stage: &mut Stage, step: Step, calls: &mut usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn no_sequence_of_inputs_breaks_the_screen(steps in prop::collection::vec(step(), 0..60)) {
         let mut stage = Stage::new(80, 24);

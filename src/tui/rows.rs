@@ -213,3 +213,72 @@ impl Growing {
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn shown(rows: &Rows) -> Vec<(String, u16, Look)> {
+        let row = |row: &Row| (rows.text[row.range.clone()].to_owned(), row.indent, row.look);
+        rows.rows.iter().map(row).collect()
+    }
+
+    fn whole(text: &str, width: u16) -> Vec<(String, u16, Look)> {
+        let mut rows = Rows::default();
+        rows.push_markdown(text, Look::Text, width);
+        shown(&rows)
+    }
+
+    #[test]
+    fn no_space_is_lost_where_an_exact_text_breaks() {
+        let mut rows = Rows::default();
+        rows.push_exact("ab      cd", Look::Text, 4);
+        let texts: Vec<String> = shown(&rows).into_iter().map(|row| row.0).collect();
+        assert_eq!(texts, ["ab  ", "    ", "cd"]);
+    }
+
+    #[test]
+    fn code_stands_apart_until_its_fence() {
+        let looks: Vec<Look> =
+            whole("a\n```sh\nls\n```\nb", 20).into_iter().map(|row| row.2).collect();
+        assert_eq!(looks, [Look::Text, Look::Dim, Look::Code, Look::Dim, Look::Text]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn a_text_looks_the_same_however_it_arrives(
+            lines in prop::collection::vec(
+                prop::sample::select(vec![
+                    "", "```", "```rust", "short", "你好，世界。这是一个很长的句子，没有空格。",
+                    "some words that are wrapped more than once, and a verylongwordthatisbrokeninside it",
+                    "👨‍👩‍👧 e\u{301} \u{1b}[2K tab\there", "spaces          between  \r",
+                ]),
+                0..8,
+            ),
+            pieces in prop::collection::vec(1..40usize, 1..40),
+            width in 1..30u16,
+        ) {
+            let text = lines.join("\n");
+            let mut growing = Growing::default();
+            let mut end = 0;
+            for piece in pieces.iter().cycle() {
+                end = (end + piece).min(text.len());
+                while !text.is_char_boundary(end) {
+                    end += 1;
+                }
+                growing.lay_out(&text[..end], Look::Text, width);
+                if end == text.len() {
+                    break;
+                }
+            }
+            let text = text.trim_end_matches('\n');
+            let expected = whole(text, width);
+            let mut arrived = shown(growing.rows());
+            arrived.truncate(expected.len());
+            prop_assert_eq!(arrived, expected);
+        }
+    }
+}

@@ -59,6 +59,7 @@ fn take_event(model: &mut Model, event: Event) {
             Record::CallFinished(finished) => withdraw(model, Some(&finished.call)),
             Record::Ended(_) => {
                 model.running = false;
+                model.note = None;
                 withdraw(model, None);
             }
             _ => {}
@@ -100,18 +101,22 @@ fn paste(model: &mut Model, text: &str, now: Instant) {
         }
         return;
     };
-    if matches!(context, Context::CommandField | Context::ReasonField) {
-        if let Some(draft) = approval.draft_mut() {
-            draft.paste(text);
+    match context {
+        Context::CommandField | Context::ReasonField => {
+            if let Some(draft) = approval.draft_mut() {
+                draft.paste(text);
+            }
         }
-    } else if context == Context::Prompt {
-        approval.paste_ignored(now);
-        model.prompt.paste(text);
-    } else if matches!(context, Context::Approval | Context::ApprovalWaits) {
-        approval.paste_ignored(now);
-        model.note = Some("Paste ignored: it decides nothing.".to_owned());
-    } else {
-        approval.paste_ignored(now);
+        Context::Approval | Context::ApprovalWaits => {
+            approval.paste_ignored(now);
+            model.note = Some("Paste ignored: it decides nothing.".to_owned());
+        }
+        _ => {
+            approval.disturb(now);
+            if context == Context::Prompt {
+                model.prompt.paste(text);
+            }
+        }
     }
 }
 
@@ -156,7 +161,9 @@ fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
         | Action::Edit
         | Action::Deny
         | Action::DenyWithReason => {
-            if let Some(approval) = &mut model.approval {
+            if let Some(approval) = &mut model.approval
+                && key.kind == KeyEventKind::Press
+            {
                 model.note = approval.choose(action, key, alone, now);
             }
         }
@@ -253,10 +260,13 @@ fn back(
         }
         Context::Call => model.tools.act(Action::Back),
         Context::Message => model.inspector.act(Action::Back, &model.session),
-        Context::Conversation | Context::Tools | Context::Inspector => model.focus = Focus::Prompt,
+        Context::Conversation | Context::Tools | Context::Inspector => {
+            let asked = model.approval.is_some();
+            model.focus = if asked { Focus::Approval } else { Focus::Prompt };
+        }
         Context::Prompt | Context::Approval | Context::ApprovalWaits => {
             if let Some(approval) = &mut model.approval {
-                if alone {
+                if alone && key.kind == KeyEventKind::Press {
                     approval.choose(Action::Deny, key, true, now);
                 }
             } else if model.running {

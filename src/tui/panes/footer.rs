@@ -4,6 +4,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::inspector::View as Inspected;
 use crate::text;
 use crate::tui::View;
 use crate::tui::keymap::{self, Context};
@@ -62,6 +63,13 @@ fn word<'a>(view: &View<'_>, context: Context, binding: &'a keymap::Binding) -> 
         (Context::Prompt, "Esc") if model.approval.is_some() => "deny",
         (Context::Prompt, "Esc") if !model.running => "",
         (Context::Prompt, "Tab") if model.approval.is_some() && !model.panel_is_next() => "decide",
+        (Context::Message, "r" | "b") if model.inspector.view == Inspected::Body => "",
+        (Context::Message, "r") if model.inspector.view == Inspected::Raw => "readable",
+        (Context::Conversation | Context::Tools | Context::Inspector, "Esc")
+            if model.approval.is_some() =>
+        {
+            "decide"
+        }
         _ => binding.short,
     }
 }

@@ -46,6 +46,8 @@ impl View {
 pub(in crate::tui) struct Inspector {
     /// The turn shown; `None` is the newest.
     turn: Option<TurnNumber>,
+    /// Whether closing what is open goes back to the newest turn.
+    was_newest: bool,
     selected: usize,
     pub(in crate::tui) view: View,
     pub(in crate::tui) scroll: Scroll,
@@ -64,6 +66,7 @@ impl Default for Inspector {
     fn default() -> Self {
         Self {
             turn: None,
+            was_newest: false,
             selected: 0,
             view: View::Roles,
             scroll: Scroll::from_top(),
@@ -86,14 +89,17 @@ impl Inspector {
         match action {
             Action::PreviousTurn => return self.turn_by(-1, session),
             Action::NextTurn => return self.turn_by(1, session),
-            Action::Body if self.view == View::Body => return self.show(View::Roles),
-            Action::Body => return self.show(View::Body),
+            Action::Body if self.view == View::Body => return self.close(),
+            Action::Body => return self.open(View::Body, session),
+            Action::Open if self.view == View::Roles && self.list.rows > 0 => {
+                return self.open(View::Readable, session);
+            }
             _ => {}
         }
         match self.view {
             View::Roles => self.select(action),
             view => match action {
-                Action::Back => self.show(View::Roles),
+                Action::Back => self.close(),
                 Action::Raw if view == View::Raw => self.show(View::Readable),
                 Action::Raw if view == View::Readable => self.show(View::Raw),
                 _ => self.scroll.act(action),
@@ -106,12 +112,30 @@ impl Inspector {
         self.scroll = Scroll::from_top();
     }
 
+    /// Opens a view. What is being read stays, also when the next turn comes.
+    fn open(&mut self, view: View, session: &Session) {
+        if self.view == View::Roles {
+            self.was_newest = self.turn.is_none();
+            self.turn = self.turn(session).map(|turn| turn.number);
+        }
+        self.show(view);
+    }
+
+    fn close(&mut self) {
+        if std::mem::take(&mut self.was_newest) {
+            self.turn = None;
+        }
+        self.show(View::Roles);
+    }
+
     fn turn_by(&mut self, by: i64, session: &Session) {
         let Some(newest) = session.turns.last().map(|turn| turn.number.0) else { return };
         let shown = self.turn.map_or(newest, |turn| turn.0);
         let to = (i64::from(shown) + by).clamp(1, i64::from(newest));
         let to = u32::try_from(to).unwrap_or(newest);
-        self.turn = if to == newest { None } else { Some(TurnNumber(to)) };
+        let follows = to == newest && self.view == View::Roles;
+        self.was_newest = to == newest && self.view != View::Roles;
+        self.turn = if follows { None } else { Some(TurnNumber(to)) };
         self.scroll = Scroll::from_top();
     }
 
@@ -126,7 +150,6 @@ impl Inspector {
             Action::PageDown => (selected + page).min(last),
             Action::Start => 0,
             Action::End => last,
-            Action::Open if self.list.rows > 0 => return self.show(View::Readable),
             _ => selected,
         };
     }

@@ -202,9 +202,10 @@ impl Approval {
         self.sent = false;
     }
 
-    /// A key that is not for the panel.
+    /// A key or a paste that is not for the panel: it breaks off what was about to be decided.
     pub(in crate::tui) fn disturb(&mut self, now: Instant) {
         self.disturbed = Some(now);
+        self.candidate = None;
     }
 
     /// Takes note of any key before it is used; says whether it belongs to a burst and means
@@ -226,7 +227,7 @@ impl Approval {
         true
     }
 
-    /// A paste breaks off whatever was about to be decided.
+    /// A paste over the panel: it, and keys that come with it, mean nothing.
     pub(in crate::tui) fn paste_ignored(&mut self, now: Instant) {
         self.candidate = None;
         self.burst = Some(now);

@@ -12,6 +12,7 @@ use super::{Approval, Drawn, Field};
 use crate::text::{self, Show};
 use crate::tui::View;
 use crate::tui::keymap::{self, Action};
+use crate::tui::model::Focus;
 use crate::tui::paint::{self, Piece};
 use crate::tui::rows::{Rows, broken};
 use crate::tui::scroll::Measure;
@@ -258,7 +259,7 @@ fn draw_foot_title(
     } else if approval.sent {
         " decided "
     } else if !view.model.panel_is_next() {
-        " Tab: decide "
+        if view.model.focus == Focus::Prompt { " Tab: decide " } else { " Esc: decide " }
     } else if !approval.end_visited && !measure.at_end() {
         " PgDn: scroll to the end to allow "
     } else {

@@ -91,6 +91,7 @@ impl LiveLaid {
         self.text.lay_out(text, Look::Text, width);
         self.calls = Rows::default();
         for (name, bytes) in calls {
+            let name = if name.is_empty() { "call" } else { name };
             let line = format!("… {name} · arriving, {}", text::bytes(*bytes as u64));
             self.calls.push(&line, Look::Dim, 1, width);
         }

@@ -1,105 +1,8 @@
-//! Which key does what, where. The footer and the help are made from the same tables, so they
-//! cannot lie. No key that terminals confuse with another (Ctrl-H, Ctrl-I, Ctrl-M), and nothing
-//! that only an F-key does.
+//! The tables: for each place its keys, the most useful first.
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyModifiers};
 
-/// What takes the keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Context {
-    /// The prompt editor.
-    Prompt,
-    /// The conversation.
-    Conversation,
-    /// The list of calls.
-    Tools,
-    /// One call, opened.
-    Call,
-    /// The list of a turn's messages.
-    Inspector,
-    /// One message, or the body, opened.
-    Message,
-    /// The approval panel, ready for a decision.
-    Approval,
-    /// The approval panel, before it is ready.
-    ApprovalWaits,
-    /// Editing the command of a call.
-    CommandField,
-    /// Writing the reason of a denial.
-    ReasonField,
-    /// The help.
-    Help,
-}
-
-/// What a key means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Action {
-    /// Sends the prompt, or hands over a field.
-    Submit,
-    /// Begins a new line.
-    NewLine,
-    /// Ends the program if the prompt is empty.
-    EndOfInput,
-    /// Leaves the innermost thing; stops the prompt when there is none.
-    Back,
-    /// Stops; when idle clears the draft; twice quits.
-    Interrupt,
-    /// Gives the keys to the next pane.
-    NextPane,
-    /// Gives the keys to the pane before.
-    PreviousPane,
-    /// Shows or hides the help.
-    Help,
-    /// One row up.
-    Up,
-    /// One row down.
-    Down,
-    /// One screen up.
-    PageUp,
-    /// One screen down.
-    PageDown,
-    /// To the first row.
-    Start,
-    /// To the last row.
-    End,
-    /// Opens the selected row.
-    Open,
-    /// The turn before.
-    PreviousTurn,
-    /// The turn after.
-    NextTurn,
-    /// The exact body of the turn's request.
-    Body,
-    /// The exact text instead of the readable one, and back.
-    Raw,
-    /// Allows the command once.
-    AllowOnce,
-    /// Allows this exact command for the rest of the session.
-    AllowSession,
-    /// Edits the command.
-    Edit,
-    /// Denies the call.
-    Deny,
-    /// Denies the call and says why.
-    DenyWithReason,
-}
-
-/// A key as it is typed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Key(KeyCode, KeyModifiers);
-
-/// Keys of one action in one place, with a word for the footer and a line for the help.
-#[derive(Debug)]
-pub(super) struct Binding {
-    keys: &'static [Key],
-    /// The keys as they are named on the screen.
-    pub(super) label: &'static str,
-    /// What they do, in a word or two; empty: not in the footer.
-    pub(super) short: &'static str,
-    /// What they do, in full.
-    pub(super) long: &'static str,
-    action: Action,
-}
+use super::{Action, Binding, Context, Key};
 
 const fn key(code: KeyCode) -> Key {
     Key(code, KeyModifiers::NONE)
@@ -109,7 +12,7 @@ const fn letter(c: char) -> Key {
     Key(KeyCode::Char(c), KeyModifiers::NONE)
 }
 
-const fn ctrl(c: char) -> Key {
+pub(super) const fn ctrl(c: char) -> Key {
     Key(KeyCode::Char(c), KeyModifiers::CONTROL)
 }
 
@@ -291,7 +194,7 @@ const MESSAGE: &[Binding] = &[
     INTERRUPT,
 ];
 
-const CHOICES: &[Binding] = &[
+pub(super) const CHOICES: &[Binding] = &[
     bind(&[letter('y')], "y", "once", "runs the command that is shown, once", Action::AllowOnce),
     bind(
         &[letter('a')],
@@ -400,108 +303,5 @@ pub(super) fn tables(context: Context) -> &'static [&'static [Binding]] {
         Context::CommandField => &[COMMAND_FIELD],
         Context::ReasonField => &[REASON_FIELD],
         Context::Help => &[HELP],
-    }
-}
-
-/// What the footer names: all but the choices, which stand in the panel.
-pub(super) fn footer(context: Context) -> impl Iterator<Item = &'static Binding> {
-    let context = if context == Context::Approval { Context::ApprovalWaits } else { context };
-    tables(context).iter().copied().flatten()
-}
-
-/// The choices of the approval panel.
-pub(super) fn choices() -> impl Iterator<Item = (&'static Binding, Action)> {
-    CHOICES.iter().map(|binding| (binding, binding.action))
-}
-
-/// The sections of the help, the one for `context` first.
-pub(super) fn sections(context: Context) -> impl Iterator<Item = (&'static str, &'static Binding)> {
-    const ALL: [(&str, Context); 9] = [
-        ("Prompt", Context::Prompt),
-        ("Approval", Context::Approval),
-        ("Editing a command", Context::CommandField),
-        ("Giving a reason", Context::ReasonField),
-        ("Conversation", Context::Conversation),
-        ("Tools", Context::Tools),
-        ("A call", Context::Call),
-        ("Inspector", Context::Inspector),
-        ("A message", Context::Message),
-    ];
-    let context = if context == Context::ApprovalWaits { Context::Approval } else { context };
-    let first = ALL.into_iter().filter(move |(_, other)| *other == context);
-    let rest = ALL.into_iter().filter(move |(_, other)| *other != context);
-    first.chain(rest).flat_map(|(name, context)| {
-        tables(context).iter().copied().flatten().map(move |binding| (name, binding))
-    })
-}
-
-/// What a key means in a context; `None` if it is text or nothing.
-pub(super) fn resolve(context: Context, event: KeyEvent) -> Option<Action> {
-    let mut modifiers =
-        event.modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT);
-    if matches!(event.code, KeyCode::Char(_) | KeyCode::BackTab) {
-        modifiers -= KeyModifiers::SHIFT;
-    }
-    let pressed = Key(event.code, modifiers);
-    tables(context)
-        .iter()
-        .copied()
-        .flatten()
-        .find(|binding| binding.keys.contains(&pressed))
-        .map(|binding| binding.action)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const CONTEXTS: [Context; 11] = [
-        Context::Prompt,
-        Context::Conversation,
-        Context::Tools,
-        Context::Call,
-        Context::Inspector,
-        Context::Message,
-        Context::Approval,
-        Context::ApprovalWaits,
-        Context::CommandField,
-        Context::ReasonField,
-        Context::Help,
-    ];
-
-    #[test]
-    fn no_key_means_two_things_in_one_place() {
-        for context in CONTEXTS {
-            let mut seen = Vec::new();
-            for binding in tables(context).iter().copied().flatten() {
-                for key in binding.keys {
-                    assert!(!seen.contains(key), "{context:?}: {key:?}");
-                    seen.push(*key);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn no_key_that_terminals_confuse_is_bound() {
-        for context in CONTEXTS {
-            for binding in tables(context).iter().copied().flatten() {
-                for confused in [ctrl('h'), ctrl('i'), ctrl('m')] {
-                    assert!(!binding.keys.contains(&confused), "{context:?}: {binding:?}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn only_named_keys_allow_and_only_in_the_ready_panel() {
-        let allows = |action| matches!(action, Some(Action::AllowOnce | Action::AllowSession));
-        for context in CONTEXTS {
-            for code in [KeyCode::Enter, KeyCode::Char(' '), KeyCode::Tab, KeyCode::Esc] {
-                assert!(!allows(resolve(context, KeyEvent::new(code, KeyModifiers::NONE))));
-            }
-            let y = resolve(context, KeyEvent::new(KeyCode::Char('y'), KeyModifiers::NONE));
-            assert_eq!(allows(y), context == Context::Approval, "{context:?}");
-        }
     }
 }
