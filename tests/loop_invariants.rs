@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex};
 use limpid::agent::{self, Config, Handle, Model, Recorder};
 use limpid::approval::Mode;
 use limpid::conversation::{
-    Call, CallId, CallState, CallStatus, Command, Decision, Event, Failure, FailureKind, Place,
-    Profile, Progress, ProposedCall, Receipt, Record, Reply, Role, Scope, Session, ToolDefinition,
-    TransitionReason, TurnNumber, check,
+    Call, CallId, CallState, CallStatus, Command, Content, Decision, Event, Failure, FailureKind,
+    Place, Profile, Progress, ProposedCall, Reasoning, Receipt, Record, Reply, Role, Scope,
+    Session, ToolDefinition, TransitionReason, TurnNumber, check,
 };
 use limpid::tools::{Job, Outcome, Tool};
-use limpid::wire::{Assembler, Format, Request, Settings};
+use limpid::wire::{Assembler, Dialect, Format, Parameters, Request, Settings};
 use proptest::prelude::*;
 use tokio_util::sync::CancellationToken;
 
@@ -37,17 +37,15 @@ impl Model for ScriptedModel {
         stop: &CancellationToken,
     ) -> Reply {
         let Some(Scripted { mut reply, stop: stopped }) = self.replies.next() else {
-            return Reply { text: "done".into(), terminator: true, ..Reply::default() };
+            return Reply::of_text("done");
         };
-        recorder.progress(Progress::Text(reply.text.clone())).await;
+        recorder.progress(Progress::Text(reply.text())).await;
         if stopped {
             // The test sends Stop when it sees this.
             recorder.progress(Progress::Notice("STOP".into())).await;
             stop.cancelled().await;
             reply.stopped = true;
-            for call in &mut reply.calls {
-                call.state = CallState::Unusable("stopped before it was complete".into());
-            }
+            spoil(&mut reply, "stopped before it was complete");
         }
         reply
     }
@@ -102,7 +100,13 @@ struct Rig {
 }
 
 fn settings() -> Settings {
-    Settings { format: Format::OpenaiChat, model: "m".into(), tools: Vec::new() }
+    Settings {
+        format: Format::OpenaiChat,
+        model: "m".into(),
+        tools: Vec::new(),
+        dialect: Dialect::default(),
+        parameters: Parameters::default(),
+    }
 }
 
 fn rig(replies: Vec<Scripted>, mode: Mode, turn_limit: u32) -> Rig {
@@ -247,20 +251,14 @@ fn reply() -> impl Strategy<Value = Scripted> {
         prop::option::weighted(0.15, Just(failure)),
         prop::bool::weighted(0.15),
     )
-        .prop_map(|(text, reasoning, mut calls, failure, stop)| {
-            if failure.is_some() {
-                for call in &mut calls {
-                    call.state = CallState::Unusable("the connection ended".into());
-                }
+        .prop_map(|(text, reasoning, calls, failure, stop)| {
+            let mut content =
+                vec![Content::Reasoning(Reasoning::of_text(reasoning)), Content::Text(text.into())];
+            content.extend(calls.into_iter().map(Content::Call));
+            let mut reply = Reply { content, failure, terminator: true, ..Reply::default() };
+            if reply.failure.is_some() {
+                spoil(&mut reply, "the connection ended");
             }
-            let reply = Reply {
-                text: text.into(),
-                reasoning: reasoning.into(),
-                calls,
-                failure,
-                terminator: true,
-                ..Reply::default()
-            };
             Scripted { reply, stop }
         })
 }
@@ -305,16 +303,30 @@ fn asks_for(commands: &[&str]) -> Scripted {
     let calls = commands
         .iter()
         .enumerate()
-        .map(|(index, command)| ProposedCall {
-            call: Call {
-                id: CallId(format!("c{index}")),
-                name: "bash".into(),
-                arguments: serde_json::json!({ "command": command }).to_string(),
-            },
-            state: CallState::Complete,
+        .map(|(index, command)| {
+            let arguments = serde_json::json!({ "command": command }).to_string();
+            let call = Call { id: CallId(format!("c{index}")), name: "bash".into(), arguments };
+            Content::Call(ProposedCall { call, state: CallState::Complete })
         })
         .collect();
-    Scripted { reply: Reply { calls, terminator: true, ..Reply::default() }, stop: false }
+    Scripted { reply: Reply { content: calls, terminator: true, ..Reply::default() }, stop: false }
+}
+
+fn first_call(scripted: &mut Scripted) -> &mut Call {
+    let calls = scripted.reply.content.iter_mut().find_map(|piece| match piece {
+        Content::Call(proposed) => Some(&mut proposed.call),
+        _ => None,
+    });
+    calls.unwrap()
+}
+
+/// No call of a reply that was cut off is complete.
+fn spoil(reply: &mut Reply, why: &str) {
+    for piece in &mut reply.content {
+        if let Content::Call(call) = piece {
+            call.state = CallState::Unusable(why.into());
+        }
+    }
 }
 
 fn results(session: &Session) -> Vec<String> {
@@ -414,9 +426,9 @@ fn the_turn_limit_ends_the_loop_and_continue_goes_on() {
 fn an_unknown_tool_and_bad_arguments_get_an_error_result_that_says_why() {
     runtime().block_on(async {
         let mut unknown = asks_for(&["ls"]);
-        unknown.reply.calls[0].call.name = "python".into();
+        first_call(&mut unknown).name = "python".into();
         let mut missing = asks_for(&["ls"]);
-        missing.reply.calls[0].call.arguments = "{}".into();
+        first_call(&mut missing).arguments = "{}".into();
         let mut rig = rig(vec![unknown, missing], Mode::Yolo, 50);
         rig.prompt("go", &mut vec![].into_iter()).await;
         assert_eq!(

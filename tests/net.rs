@@ -154,7 +154,7 @@ async fn a_stream_arrives_as_it_is_sent_and_the_connection_is_used_again() {
     let client = Client::new();
     for _ in 0..2 {
         let reply = exchange(&client, format!("http://{address}")).await.unwrap();
-        assert_eq!((&*reply.text, &reply.failure, reply.terminator), ("Hel", &None, true));
+        assert_eq!((&*reply.text(), &reply.failure, reply.terminator), ("Hel", &None, true));
     }
     assert_eq!(requests.recv().unwrap().0, 0);
     assert!(requests.try_recv().is_err(), "the second request made a connection of its own");
@@ -328,7 +328,7 @@ async fn a_cut_stream_is_lost_and_keeps_what_came() {
     for (what, cut, words) in cases {
         let (address, _requests) = server(cut);
         let reply = exchange(&Client::new(), format!("http://{address}")).await.unwrap();
-        assert_eq!(reply.text, "Hel", "{what}");
+        assert_eq!(reply.text(), "Hel", "{what}");
         let failure = reply.failure.unwrap();
         assert_failure(&failure, FailureKind::Disconnected, &[words]);
         assert_eq!(failure.status, Some(200), "{what}");
@@ -373,7 +373,7 @@ async fn silence_is_given_up_and_any_byte_is_a_sign_of_life() {
     let reply = exchange(&quick(), format!("http://{address}")).await.unwrap();
     assert!(begun.elapsed() > Duration::from_millis(600), "comments did not count");
     assert!(begun.elapsed() < Duration::from_secs(5));
-    assert_eq!(reply.text, "Hel");
+    assert_eq!(reply.text(), "Hel");
     let words = [&*format!("no data from {address} for 0.3 s")];
     assert_failure(&reply.failure.unwrap(), FailureKind::Disconnected, &words);
 }

@@ -38,6 +38,7 @@ fn three_turns(stage: &mut Stage) {
     running(stage);
     let receipt = Receipt {
         produced: 48_100,
+        lines: 1_204,
         sent: 1_900,
         cut: 46_200,
         file: Some("outputs/call_2_1.txt".to_owned()),

@@ -40,7 +40,7 @@ fn assert_sane(name: &str, reply: &Reply, end: &End) {
     let ended = reply.terminator || reply.stop_reason.is_some();
     assert!(ended || reply.failure.is_some() || reply.stopped, "{name}: {reply:?}");
     assert_eq!(reply.stopped, *end == End::Stopped, "{name}");
-    for proposed in &reply.calls {
+    for proposed in reply.calls() {
         match &proposed.state {
             CallState::Complete => {
                 assert!(ended && reply.failure.is_none() && !reply.stopped, "{name}: {reply:?}");
@@ -75,12 +75,12 @@ proptest! {
         assert_sane(&fixture.name, &reply, &end);
         let whole = fixture.decode([&*fixture.body], End::Eof);
         let text = fixture.expected["text"].as_str().unwrap();
-        prop_assert!(text.starts_with(&reply.text), "{}", fixture.name);
-        prop_assert!(whole.reasoning.starts_with(&reply.reasoning), "{}", fixture.name);
-        for (position, proposed) in reply.calls.iter().enumerate() {
+        prop_assert!(text.starts_with(&reply.text()), "{}", fixture.name);
+        prop_assert!(whole.reasoning().starts_with(&reply.reasoning()), "{}", fixture.name);
+        for (position, proposed) in reply.calls().enumerate() {
             if proposed.state == CallState::Complete {
                 // The cut came after the reply's end, so nothing of the call can be missing.
-                prop_assert_eq!(Some(proposed), whole.calls.get(position), "{}", &fixture.name);
+                prop_assert_eq!(Some(proposed), whole.calls().nth(position), "{}", &fixture.name);
                 let text = String::from_utf8_lossy(body);
                 prop_assert!(has_end(&text), "{}: {:?}", fixture.name, reply);
             }

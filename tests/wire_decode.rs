@@ -72,7 +72,7 @@ fn an_end_mark_ends_it_at_once_and_what_follows_is_not_read() {
     let more = stream(&[&delta(r#"{"content":"b"}"#)]);
     assert_eq!(decoder.feed(more.as_bytes()), []);
     let reply = decoder.finish(End::Eof);
-    assert_eq!((&*reply.text, reply.terminator, reply.failure), ("a", true, None));
+    assert_eq!((&*reply.text(), reply.terminator, reply.failure), ("a", true, None));
 }
 
 #[test]
@@ -92,8 +92,8 @@ fn an_error_event_shows_at_once() {
         assert!(decoder.is_done(), "{event}");
         let reply = decoder.finish(End::Eof);
         assert_eq!(failure(&reply), (Place::Stream, FailureKind::Server, "no"), "{event}");
-        assert_eq!(reply.text, "a");
-        assert!(why(&reply.calls[0]).contains("the reply failed"), "{event}");
+        assert_eq!(reply.text(), "a");
+        assert!(why(reply.calls().next().unwrap()).contains("the reply failed"), "{event}");
     }
 }
 
@@ -103,7 +103,7 @@ fn a_stream_that_just_ends_is_a_lost_connection() {
         let reply = decode(200, "text/event-stream", body, End::Eof);
         let words = "the connection ended before the end mark";
         assert_eq!(failure(&reply), (Place::Transport, FailureKind::Disconnected, words));
-        for call in &reply.calls {
+        for call in reply.calls() {
             assert_eq!(why(call), "the connection ended before the call was complete; not run");
         }
     }
@@ -115,10 +115,11 @@ fn how_the_connection_broke_is_told_unless_the_end_was_there() {
     let cut = stream(&[&delta(CALL), END]);
     let reply = decode(200, "text/event-stream", &cut, End::Broken(lost.clone()));
     assert_eq!(reply.failure, Some(lost.clone()));
-    assert_ne!(reply.calls[0].state, CallState::Complete);
+    assert_ne!(reply.calls().next().unwrap().state, CallState::Complete);
     let whole = cut + "data: [DONE]\n\n";
     let reply = decode(200, "text/event-stream", &whole, End::Broken(lost.clone()));
-    assert_eq!((reply.failure, &reply.calls[0].state), (None, &CallState::Complete));
+    let state = &reply.calls().next().unwrap().state;
+    assert_eq!((&reply.failure, state), (&None, &CallState::Complete));
     let reply = decode(200, "application/json", r#"{"choices":[{"mess"#, End::Broken(lost.clone()));
     assert_eq!(reply.failure, Some(lost));
 }
@@ -130,7 +131,7 @@ fn a_stop_is_no_failure_and_makes_calls_unusable() {
         let reply = decode(200, "text/event-stream", body, End::Stopped);
         assert!(reply.stopped && reply.failure.is_none());
         let words = "stopped by the user before the call was complete; not run";
-        assert_eq!(why(&reply.calls[0]), words);
+        assert_eq!(why(reply.calls().next().unwrap()), words);
     }
 }
 
@@ -170,8 +171,8 @@ fn repairs_are_named() {
         let reply = decode(200, "text/event-stream", &body, End::Eof);
         assert!(reply.repairs.iter().any(|named| named == repair), "{repair}: {reply:?}");
         assert_eq!(reply.failure, None, "{repair}");
-        assert!(reply.calls.iter().all(|call| why(call).is_empty()), "{repair}: {reply:?}");
-        assert_eq!(reply.text, "");
+        assert!(reply.calls().all(|call| why(call).is_empty()), "{repair}: {reply:?}");
+        assert_eq!(reply.text(), "");
     }
 }
 
@@ -180,7 +181,7 @@ fn bytes_that_are_no_text_are_replaced_and_named() {
     let mut decoder = decoder(200, "text/event-stream");
     decoder.feed(b"data: {\"choices\":[{\"delta\":{\"content\":\"a\xFFb\"}}]}\n\ndata: [DONE]\n\n");
     let reply = decoder.finish(End::Eof);
-    assert_eq!(reply.text, "a\u{FFFD}b");
+    assert_eq!(reply.text(), "a\u{FFFD}b");
     assert!(reply.repairs.contains(&"invalid UTF-8 replaced by U+FFFD".to_owned()));
 }
 
@@ -206,7 +207,7 @@ fn a_type_that_misleads_is_seen_through() {
         "usage":{"prompt_tokens":3,"completion_tokens":4,"prompt_cache_hit_tokens":2}}"#;
     for content_type in ["application/json", "text/event-stream", "application/octet-stream", ""] {
         let reply = decode(200, content_type, completion, End::Eof);
-        assert_eq!((&*reply.text, reply.terminator, &reply.failure), ("hi", true, &None));
+        assert_eq!((&*reply.text(), reply.terminator, &reply.failure), ("hi", true, &None));
         let usage =
             Usage { input: Some(3), output: Some(4), cached_input: Some(2), reasoning: None };
         assert_eq!(reply.usage, Some(usage));
@@ -214,7 +215,7 @@ fn a_type_that_misleads_is_seen_through() {
     let body = stream(&[&delta(r#"{"content":"hi"}"#), "[DONE]"]);
     for content_type in ["text/plain", ""] {
         let reply = decode(200, content_type, &body, End::Eof);
-        assert_eq!((&*reply.text, reply.failure), ("hi", None));
+        assert_eq!((&*reply.text(), reply.failure), ("hi", None));
     }
     let reply = decode(200, "text/event-stream", r#"{"error":{"message":"no"}}"#, End::Eof);
     assert_eq!(failure(&reply), (Place::Body, FailureKind::Server, "no"));
@@ -225,7 +226,7 @@ fn broken_json_within_a_stream_fails_and_keeps_what_came() {
     let body = stream(&[&delta(r#"{"content":"a"}"#), "{oops", &delta(r#"{"content":"b"}"#)]);
     let reply = decode(200, "text/event-stream", &body, End::Eof);
     let (place, kind, message) = failure(&reply);
-    assert_eq!((place, kind, &*reply.text), (Place::Body, FailureKind::Malformed, "a"));
+    assert_eq!((place, kind, &*reply.text()), (Place::Body, FailureKind::Malformed, "a"));
     assert!(message.contains("{oops"), "{message}");
 }
 

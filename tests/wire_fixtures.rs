@@ -126,8 +126,7 @@ fn found(fixture: &Fixture, reply: &Reply) -> Value {
         })
     });
     let calls: Vec<_> = reply
-        .calls
-        .iter()
+        .calls()
         .map(|proposed| {
             let raw = &proposed.call.arguments;
             let text = if raw.is_empty() { "{}" } else { raw };
@@ -141,9 +140,9 @@ fn found(fixture: &Fixture, reply: &Reply) -> Value {
         .collect();
     let status = reply.failure.as_ref().and_then(|failure| failure.status);
     json!({
-        "text": reply.text,
-        "reasoning": reply.reasoning,
-        "refusal": reply.refusal,
+        "text": reply.text(),
+        "reasoning": reply.reasoning(),
+        "refusal": reply.refusal(),
         "tool_calls": calls,
         "stop_reason": reply.stop_reason,
         "usage": reply.usage,
@@ -156,8 +155,8 @@ fn found(fixture: &Fixture, reply: &Reply) -> Value {
 /// A call may be run exactly if nothing failed, its arguments are whole, and the output limit did
 /// not end the reply in it.
 fn check_states(fixture: &Fixture, reply: &Reply) {
-    for (position, proposed) in reply.calls.iter().enumerate() {
-        let last_of_cut = position + 1 == reply.calls.len()
+    for (position, proposed) in reply.calls().enumerate() {
+        let last_of_cut = position + 1 == reply.calls().count()
             && fixture.expected["stop_reason"].as_str() == Some("length");
         let runnable = fixture.expected["error"].is_null()
             && fixture.expected["tool_calls"][position]["arguments"].is_object()

@@ -12,8 +12,8 @@ use tokio_util::sync::CancellationToken;
 use super::gates::{Acting, Outgoing};
 use super::recorder::Recorder;
 use crate::conversation::{
-    Block, CallId, CallState, Entry, LoopState, Origin, ProposedCall, Record, Reply, Role,
-    TransitionReason, TurnNumber,
+    Block, Call, CallId, CallState, Content, Entry, LoopState, Origin, ProposedCall, Record, Reply,
+    Role, TransitionReason, TurnNumber,
 };
 use crate::wire::Request;
 
@@ -104,8 +104,9 @@ impl<M: Model> Loop<M> {
         for what in &reply.repairs {
             self.recorder.record(Record::Repair { turn, what: what.clone() }).await;
         }
-        let calls = self.unique_ids(turn, &reply.calls).await;
-        let blocks = Reply { calls: calls.clone(), ..reply.clone() }.blocks();
+        let reply = self.with_unique_ids(turn, reply).await;
+        let calls: Vec<ProposedCall> = reply.calls().cloned().collect();
+        let blocks = reply.blocks();
         if blocks.is_empty() {
             return calls;
         }
@@ -114,7 +115,7 @@ impl<M: Model> Loop<M> {
         self.acting.propose(turn, entry.id, &calls, &mut self.recorder).await;
         if told
             && calls.is_empty()
-            && let Some(note) = interruption(reply)
+            && let Some(note) = interruption(&reply)
         {
             self.remember(Role::User, Origin::Harness, vec![Block::Text(note.to_owned())]).await;
         }
@@ -123,26 +124,23 @@ impl<M: Model> Loop<M> {
 
     /// Servers send empty ids and use ids twice; results are bound to calls by id, so each call of
     /// the session gets its own.
-    async fn unique_ids(&mut self, turn: TurnNumber, calls: &[ProposedCall]) -> Vec<ProposedCall> {
-        let mut unique: Vec<ProposedCall> = Vec::with_capacity(calls.len());
-        for proposed in calls {
-            let mut proposed = proposed.clone();
-            let taken = |id: &CallId, unique: &[ProposedCall]| {
-                self.state.messages.has_call(id) || unique.iter().any(|known| known.call.id == *id)
-            };
-            if proposed.call.id.0.is_empty() || taken(&proposed.call.id, &unique) {
-                let sent = proposed.call.id.clone();
-                let mut number = unique.len() + 1;
-                while proposed.call.id == sent || taken(&proposed.call.id, &unique) {
-                    proposed.call.id = CallId(format!("call_{turn}_{number}"));
-                    number += 1;
-                }
-                let what = format!("call id \"{sent}\" is replaced by \"{}\"", proposed.call.id);
+    async fn with_unique_ids(&mut self, turn: TurnNumber, reply: &Reply) -> Reply {
+        let mut reply = reply.clone();
+        let mut used: Vec<CallId> = Vec::new();
+        for piece in &mut reply.content {
+            let Content::Call(ProposedCall { call: Call { id, .. }, .. }) = piece else { continue };
+            let taken = |id: &CallId| self.state.messages.has_call(id) || used.contains(id);
+            if id.0.is_empty() || taken(id) {
+                let fresh = (used.len() + 1..)
+                    .map(|number| CallId(format!("call_{turn}_{number}")))
+                    .find(|fresh| !taken(fresh));
+                let sent = std::mem::replace(id, fresh.unwrap_or_else(|| id.clone()));
+                let what = format!("call id \"{sent}\" is replaced by \"{id}\"");
                 self.recorder.record(Record::Repair { turn, what }).await;
             }
-            unique.push(proposed);
+            used.push(id.clone());
         }
-        unique
+        reply
     }
 
     async fn remember(&mut self, role: Role, origin: Origin, blocks: Vec<Block>) -> Arc<Entry> {
@@ -165,7 +163,7 @@ fn ended(reply: Reply) -> TransitionReason {
         TransitionReason::Stopped
     } else if let Some(failure) = reply.failure {
         TransitionReason::Failed(failure)
-    } else if reply.text.trim().is_empty() && reply.refusal.trim().is_empty() {
+    } else if reply.text().trim().is_empty() && reply.refusal().trim().is_empty() {
         TransitionReason::EmptyReply
     } else {
         TransitionReason::Answered

@@ -41,13 +41,15 @@ pub fn run(start: Start) -> color_eyre::Result<ExitCode> {
     });
     let runtime = runtime()?;
     let left = runtime.block_on(async {
+        // First of all: from here on a signal ends limpid in good order.
+        let mut signals = Signals::listen()?;
         let mut app = App {
             screen: terminal::take()?,
             model,
             cache: RenderCache::default(),
             drawn: Instant::now(),
         };
-        let left = app.live(start).await;
+        let left = app.live(start, &mut signals).await;
         terminal::restore();
         if matches!(left, Ok(Left::HungUp)) {
             // Dropping it would print to a terminal that is gone.
@@ -80,11 +82,10 @@ struct App {
 }
 
 impl App {
-    async fn live(&mut self, start: Start) -> io::Result<Left> {
+    async fn live(&mut self, start: Start, signals: &mut Signals) -> io::Result<Left> {
         self.draw()?;
-        let mut signals = Signals::listen()?;
         let (mut handle, server) = start.spawn(true).await?;
-        let left = self.events(&mut handle, &mut signals).await;
+        let left = self.events(&mut handle, signals).await;
         terminal::restore();
         leave(handle, server).await;
         left

@@ -13,7 +13,7 @@ use crate::net::{Client, Endpoint, Key};
 use crate::offline;
 use crate::session::sessions_dir;
 use crate::tools::{self, minder};
-use crate::wire::{Format, Settings};
+use crate::wire::{Dialect, Format, Parameters, Settings};
 
 /// How fast the offline model speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -165,6 +165,8 @@ impl Start {
                 format: self.format,
                 model: profile.model.clone(),
                 tools: tools.iter().map(|tool| tool.definition()).collect(),
+                dialect: Dialect::default(),
+                parameters: Parameters::default(),
             },
             profile,
             system_prompt: agent::system_prompt(&self.directory, self.command_limit),

@@ -128,11 +128,39 @@ pub enum Block {
     /// Plain text.
     Text(String),
     /// What the model thought before it answered.
-    Reasoning(String),
+    Reasoning(Reasoning),
     /// The model asks for a tool to be run.
     Call(Call),
     /// The one result that answers a call.
     Result(CallResult),
+    /// Something that only the server understands: kept, shown, sent back to it, never run.
+    Opaque(Opaque),
+}
+
+/// What the model thought.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reasoning {
+    /// As text; empty if the server keeps it secret.
+    pub text: String,
+    /// What the server wants back unchanged with it (a signature, an encrypted text).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opaque: Option<Opaque>,
+}
+
+impl Reasoning {
+    /// Reasoning that is only a text.
+    pub fn of_text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), opaque: None }
+    }
+}
+
+/// A piece of a reply in the words of one format, to be sent back unchanged in that format only.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opaque {
+    /// Name of the format, as in `--format`.
+    pub format: String,
+    /// The JSON as it arrived.
+    pub json: String,
 }
 
 /// The model's tool call, as it arrived.

@@ -78,9 +78,12 @@ pub fn check(entries: &[Arc<Entry>]) -> Result<(), Violation> {
     let mut open: Vec<(EntryId, CallId)> = Vec::new();
     for entry in entries {
         let empty = |block: &Block| match block {
-            Block::Text(text) | Block::Reasoning(text) => text.trim().is_empty(),
+            Block::Text(text) => text.trim().is_empty(),
+            Block::Reasoning(reasoning) => {
+                reasoning.text.trim().is_empty() && reasoning.opaque.is_none()
+            }
             Block::Result(result) => result.text.is_empty(),
-            Block::Call(_) => false,
+            Block::Call(_) | Block::Opaque(_) => false,
         };
         if entry.blocks.is_empty() || entry.blocks.iter().any(empty) {
             return Err(Violation::Empty(entry.id));

@@ -12,14 +12,16 @@ mod reply;
 mod request;
 mod session;
 
-pub use entry::{Block, Call, CallId, CallResult, Entry, EntryId, Origin, Overlay, Role};
+pub use entry::{
+    Block, Call, CallId, CallResult, Entry, EntryId, Opaque, Origin, Overlay, Reasoning, Role,
+};
 pub use failure::{Failure, FailureKind, Place};
 pub use history::{History, Violation, check};
 pub use record::{
     CallDecided, CallFinished, CallProposed, CallStatus, Command, DecidedBy, Decision, Event,
     Profile, Progress, Receipt, Record, Response, Scope, Stamped,
 };
-pub use reply::{CallState, ProposedCall, Reply, Usage};
+pub use reply::{CallState, Content, ProposedCall, Reply, Usage};
 pub use request::{Part, PartNumber, RequestRecord, Slot, ToolDefinition};
 pub use session::{CallLog, Session, Turn};
 

@@ -207,6 +207,8 @@ pub enum CallStatus {
 pub struct Receipt {
     /// Bytes that the command wrote.
     pub produced: u64,
+    /// Lines of plain text in them.
+    pub lines: u64,
     /// Bytes of the result that the model reads.
     pub sent: u64,
     /// Bytes of output left out of what the model reads.

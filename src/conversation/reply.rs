@@ -2,19 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Block, Call, Failure};
+use super::{Block, Call, Failure, Opaque, Reasoning};
 
 /// Everything that one response held. A failure is part of it: what arrived before stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reply {
-    /// The answer's text.
-    pub text: String,
-    /// What the model thought.
-    pub reasoning: String,
-    /// Text with which the model refused.
-    pub refusal: String,
-    /// The calls, in order.
-    pub calls: Vec<ProposedCall>,
+    /// What the model said and asked for, in the order in which it came.
+    pub content: Vec<Content>,
     /// Why the model stopped, in the server's word.
     pub stop_reason: Option<String>,
     /// Token counts, as far as sent.
@@ -29,19 +23,99 @@ pub struct Reply {
     pub repairs: Vec<String>,
 }
 
+/// A piece of a reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// The answer's text.
+    Text(String),
+    /// Text with which the model refused.
+    Refusal(String),
+    /// What the model thought.
+    Reasoning(Reasoning),
+    /// It asks for a tool to be run.
+    Call(ProposedCall),
+    /// Something that only the server understands.
+    Opaque(Opaque),
+}
+
 impl Reply {
+    /// A text and nothing else.
+    pub fn of_text(text: impl Into<String>) -> Self {
+        Self { content: vec![Content::Text(text.into())], terminator: true, ..Self::default() }
+    }
+
+    /// Appends to the text, or to the refusal or reasoning, that is being written.
+    pub fn push(&mut self, piece: &Content) {
+        match (self.content.last_mut(), piece) {
+            (Some(Content::Text(last)), Content::Text(text))
+            | (Some(Content::Refusal(last)), Content::Refusal(text)) => last.push_str(text),
+            (Some(Content::Reasoning(last)), Content::Reasoning(reasoning))
+                if last.opaque.is_none() && reasoning.opaque.is_none() =>
+            {
+                last.text.push_str(&reasoning.text);
+            }
+            _ => self.content.push(piece.clone()),
+        }
+    }
+
+    /// The answer's text.
+    pub fn text(&self) -> String {
+        self.content
+            .iter()
+            .filter_map(|piece| match piece {
+                Content::Text(text) => Some(text.as_str()),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The text with which the model refused.
+    pub fn refusal(&self) -> String {
+        self.content
+            .iter()
+            .filter_map(|piece| match piece {
+                Content::Refusal(text) => Some(text.as_str()),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// What the model thought.
+    pub fn reasoning(&self) -> String {
+        self.content
+            .iter()
+            .filter_map(|piece| match piece {
+                Content::Reasoning(reasoning) => Some(reasoning.text.as_str()),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The calls, in order.
+    pub fn calls(&self) -> impl Iterator<Item = &ProposedCall> {
+        self.content.iter().filter_map(|piece| match piece {
+            Content::Call(call) => Some(call),
+            _ => None,
+        })
+    }
+
     /// The content of the assistant's entry; empty if nothing came.
     pub fn blocks(&self) -> Vec<Block> {
-        let mut blocks = Vec::new();
-        if !self.reasoning.trim().is_empty() {
-            blocks.push(Block::Reasoning(self.reasoning.clone()));
-        }
-        let text = format!("{}{}", self.text, self.refusal);
-        if !text.trim().is_empty() {
-            blocks.push(Block::Text(text));
-        }
-        blocks.extend(self.calls.iter().map(|proposed| Block::Call(proposed.call.clone())));
-        blocks
+        self.content
+            .iter()
+            .filter_map(|piece| match piece {
+                Content::Text(text) | Content::Refusal(text) if text.trim().is_empty() => None,
+                Content::Text(text) | Content::Refusal(text) => Some(Block::Text(text.clone())),
+                Content::Reasoning(reasoning)
+                    if reasoning.text.trim().is_empty() && reasoning.opaque.is_none() =>
+                {
+                    None
+                }
+                Content::Reasoning(reasoning) => Some(Block::Reasoning(reasoning.clone())),
+                Content::Call(proposed) => Some(Block::Call(proposed.call.clone())),
+                Content::Opaque(opaque) => Some(Block::Opaque(opaque.clone())),
+            })
+            .collect()
     }
 }
 

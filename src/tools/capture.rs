@@ -86,6 +86,13 @@ impl Capture {
         self.plain.nuls
     }
 
+    /// Lines of the finished text, a last one without its newline included.
+    pub(super) fn lines(&self) -> u64 {
+        let Kept { head, tail, newlines, .. } = &self.kept;
+        let last = if tail.is_empty() { head } else { tail };
+        newlines + u64::from(!last.is_empty() && !last.ends_with('\n'))
+    }
+
     /// At most `most` characters of the finished text; `most` is not above 50,000.
     pub(super) fn excerpt(&self, most: usize) -> Excerpt {
         let Kept { head, tail, .. } = &self.kept;

@@ -68,6 +68,7 @@ pub(super) fn outcome(
     text.push_str(&last_line);
     let receipt = Receipt {
         produced: capture.produced,
+        lines: capture.lines(),
         sent: text.len() as u64,
         cut,
         file: match file {

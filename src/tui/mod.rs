@@ -1,6 +1,6 @@
 //! The screen: a pure state machine and its drawing. No HTTP, no files, no processes, no clock.
 //!
-//! The way of a key: `keymap::resolve` names an [`keymap::Action`] for it, [`update`] changes the
+//! The way of a key: `keymap::resolve` names an action for it, [`update`] changes the
 //! [`Model`] and returns [`Effect`]s. Records and progress come in by the same door. [`draw`] shows
 //! a model; after the frame reached the terminal, [`Model::frame_shown`] tells the model so.
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::{Format, openai_chat};
+use super::{Dialect, Format, Parameters, openai_chat};
 use crate::conversation::{Entry, EntryId, Origin, Part, PartNumber, Slot, ToolDefinition};
 
 /// What a request says beside its messages.
@@ -21,6 +21,10 @@ pub struct Settings {
     pub model: String,
     /// The tools that the model may ask for.
     pub tools: Vec<ToolDefinition>,
+    /// What the server wants differently from others of its format.
+    pub dialect: Dialect,
+    /// What the user sets.
+    pub parameters: Parameters,
 }
 
 /// What is posted.
@@ -76,7 +80,7 @@ impl Assembler {
         let comma = self.number(envelope(","));
         let mut first = true;
         for entry in history {
-            let Some(part) = self.message(entry, settings.format, &mut repairs) else { continue };
+            let Some(part) = self.message(entry, settings, &mut repairs) else { continue };
             if !first {
                 numbers.push(comma);
             }
@@ -106,14 +110,14 @@ impl Assembler {
     fn message(
         &mut self,
         entry: &Entry,
-        format: Format,
+        settings: &Settings,
         repairs: &mut Vec<String>,
     ) -> Option<PartNumber> {
         if let Some(known) = self.encoded.get(&entry.id) {
             return *known;
         }
-        let encoded = match format {
-            Format::OpenaiChat => openai_chat::encode(entry),
+        let encoded = match settings.format {
+            Format::OpenaiChat => openai_chat::encode(entry, &settings.dialect),
         };
         let number = encoded.map(|encoded| {
             repairs.extend(encoded.repairs);

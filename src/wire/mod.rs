@@ -5,11 +5,13 @@
 use crate::conversation::{Failure, Progress, Reply};
 
 mod assemble;
+mod dialect;
 pub mod openai_chat;
 pub mod outline;
 mod sse;
 
 pub use assemble::{Assembler, Request, Settings};
+pub use dialect::{Dialect, MaxTokens, Parameters, ReasoningBack, SystemRole};
 
 /// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

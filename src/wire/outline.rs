@@ -132,22 +132,23 @@ pub fn outline(parts: &[Arc<Part>], previous: &[Arc<Part>], session: &Session) -
     rows
 }
 
-/// One row as text: mark, number, wire role, size, origin, calls or what is answered, note.
+/// One row as text: mark, number, wire role, size, origin, calls or what is answered, note, and at
+/// the end the ids of calls.
 pub fn line(row: &Row) -> String {
     let number = match row.kind {
         RowKind::Message { number, .. } => number.to_string(),
         _ => "·".to_owned(),
     };
     let origins: Vec<_> = row.origins.iter().map(|origin| origin.word()).collect();
-    let calls = row.calls.iter().map(|(name, id)| format!("{name} {id}"));
-    let answers = row.answers.iter().map(|(call, holder)| match holder {
-        Some(number) => format!("↳{number} {call}"),
-        None => format!("↳ {call}"),
+    let names = row.calls.iter().map(|(name, _)| name.clone());
+    let answers = row.answers.iter().map(|(_, holder)| match holder {
+        Some(number) => format!("↳{number}"),
+        None => "↳".to_owned(),
     });
-    let rest: Vec<String> = calls
-        .chain(answers)
-        .chain(Some(row.note.clone()).filter(|note| !note.is_empty()))
-        .collect();
+    let note = Some(row.note.clone()).filter(|note| !note.is_empty());
+    let called = row.calls.iter().map(|(_, id)| id);
+    let ids = called.chain(row.answers.iter().map(|(id, _)| id)).map(ToString::to_string);
+    let rest: Vec<String> = names.chain(answers).chain(note).chain(ids).collect();
     format!(
         "{} {number:>2} {:<10}{:>8}  {:<9}{}",
         row.change.mark(),

@@ -12,7 +12,7 @@ use limpid::conversation::{
     RequestRecord, Response, Role, Stamped, ToolDefinition, TransitionReason, TurnNumber, Usage,
 };
 use limpid::tui::{self, Effect, Input, Model, RenderCache, Setup};
-use limpid::wire::{Assembler, Format, Settings};
+use limpid::wire::{Assembler, Dialect, Format, Parameters, Settings};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use unicode_width::UnicodeWidthStr as _;
@@ -189,6 +189,8 @@ impl Stage {
                 description: "Runs a command in the session's directory.",
                 parameters: r#"{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}"#,
             }],
+            dialect: Dialect::default(),
+            parameters: Parameters::default(),
         };
         let request = self.assembler.assemble(self.history.entries(), &settings);
         for (number, part) in &request.new_parts {
@@ -299,7 +301,8 @@ impl Stage {
         self.decided(nth, Some(&command), None);
         self.started(nth);
         let bytes = result.len() as u64;
-        let receipt = Receipt { produced: bytes, sent: bytes, cut: 0, file: None };
+        let lines = result.lines().count() as u64;
+        let receipt = Receipt { produced: bytes, lines, sent: bytes, cut: 0, file: None };
         self.finished(nth, CallStatus::Exited(0), 20, receipt, result);
     }
 

@@ -39,8 +39,8 @@ struct Detail {
     /// The newest lines of its output, while it runs.
     tail: String,
     produced: u64,
-    /// What the model was told, and how many lines that is.
-    result: Option<(std::sync::Arc<crate::conversation::Entry>, usize)>,
+    /// What the model was told.
+    result: Option<std::sync::Arc<crate::conversation::Entry>>,
     /// Counts the changes.
     version: u32,
 }
@@ -62,11 +62,6 @@ impl Tools {
     /// How many calls there are.
     pub(in crate::tui) fn count(&self) -> usize {
         self.calls.len()
-    }
-
-    /// Lines that the model was told in answer to a call.
-    pub(in crate::tui) fn lines(&self, call: &CallId) -> Option<usize> {
-        self.details.get(call)?.result.as_ref().map(|(_, lines)| *lines)
     }
 
     /// Whether a command runs.
@@ -101,7 +96,7 @@ impl Tools {
                     if let Some(result) = entry.result()
                         && let Some(detail) = self.details.get_mut(&result.call)
                     {
-                        detail.result = Some((entry.clone(), result.text.lines().count()));
+                        detail.result = Some(entry.clone());
                         detail.tail = String::new();
                         detail.version += 1;
                     }
@@ -302,7 +297,7 @@ fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
     }
     let Some(detail) = view.model.tools.details.get(id) else { return rows };
     match &detail.result {
-        Some((entry, _)) => {
+        Some(entry) => {
             rows.push("── what the model was told ──", Look::Dim, 0, width);
             rows.push(entry.result().map_or("", |result| &result.text), Look::Text, 0, width);
         }

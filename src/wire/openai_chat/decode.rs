@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::calls::{CallPiece, Calls, Ending, Taken};
 use super::chunk::{self, Arguments, Choice, Chunk, Message, Piece, ToolCall};
 use super::errors;
-use crate::conversation::{Failure, FailureKind, Place, Progress, Reply};
+use crate::conversation::{Content, Failure, FailureKind, Place, Progress, Reasoning, Reply};
 use crate::wire::{End, ResponseHead, sse};
 
 /// The longest body that is not a stream, in bytes. Of a longer error body the start is read.
@@ -254,15 +254,16 @@ impl Draft {
     fn take_pieces(&mut self, message: &Message<'_>) {
         message.pieces(|piece| match piece {
             Piece::Text(text) => {
-                self.reply.text.push_str(&text);
+                self.reply.push(&Content::Text(text.to_string()));
                 show_text(&mut self.progress, text);
             }
             Piece::Refusal(text) => {
-                self.reply.refusal.push_str(&text);
+                self.reply.push(&Content::Refusal(text.to_string()));
                 show_text(&mut self.progress, text);
             }
             Piece::Reasoning(text) => {
-                self.reply.reasoning.push_str(&text);
+                let reasoning = Reasoning::of_text(text.as_ref());
+                self.reply.push(&Content::Reasoning(reasoning));
                 match self.progress.last_mut() {
                     Some(Progress::Reasoning(last)) => last.push_str(&text),
                     _ => self.progress.push(Progress::Reasoning(text.into_owned())),
@@ -353,8 +354,8 @@ impl Draft {
             Some(_) => Ending::Failed,
             None => Ending::Proper(reply.stop_reason.as_deref()),
         };
-        reply.calls = calls.finish(ending);
-        if reply.calls.iter().any(|proposed| proposed.call.id.0.is_empty()) {
+        reply.content.extend(calls.finish(ending).into_iter().map(Content::Call));
+        if reply.calls().any(|proposed| proposed.call.id.0.is_empty()) {
             reply.repairs.push("call without id accepted".to_owned());
         }
         reply

@@ -3,12 +3,10 @@
 use serde::Serialize;
 
 use crate::conversation::{Block, Call, Entry, Origin, Part, Role, Slot};
-use crate::wire::Settings;
 use crate::wire::assemble::{Encoded, Frame, envelope};
+use crate::wire::{Dialect, MaxTokens, ReasoningBack, Settings, SystemRole};
 
 /// The members of the body beside `messages`.
-///
-/// `stream_options.include_usage` asks for token counts; servers that do not know it ignore it.
 pub fn frame(settings: &Settings) -> Frame {
     let mut before = vec![
         envelope("{\"model\":"),
@@ -45,13 +43,45 @@ pub fn frame(settings: &Settings) -> Frame {
     Frame { before, after }
 }
 
+/// The members that follow the messages.
+fn parameters(settings: &Settings) -> String {
+    let Settings { dialect, parameters, .. } = settings;
+    let mut text = ",\"stream\":true".to_owned();
+    if dialect.stream_options {
+        text.push_str(",\"stream_options\":{\"include_usage\":true}");
+    }
+    if let Some(temperature) = parameters.temperature {
+        text.push_str(&format!(",\"temperature\":{}", json(&temperature)));
+    }
+    if let Some(most) = parameters.max_tokens {
+        let name = match dialect.max_tokens {
+            MaxTokens::MaxTokens => "max_tokens",
+            MaxTokens::MaxCompletionTokens => "max_completion_tokens",
+        };
+        text.push_str(&format!(",\"{name}\":{most}"));
+    }
+    if let Some(effort) = &parameters.effort {
+        text.push_str(&format!(",\"reasoning_effort\":{}", json(effort)));
+    }
+    if let Some(parallel) = dialect.parallel_calls {
+        text.push_str(&format!(",\"parallel_tool_calls\":{parallel}"));
+    }
+    text
+}
+
 /// An entry as a message; `None` if it holds nothing that can be sent (reasoning alone).
-pub fn encode(entry: &Entry) -> Option<Encoded> {
+pub fn encode(entry: &Entry, dialect: &Dialect) -> Option<Encoded> {
     let text = entry.text();
     let mut repairs = Vec::new();
     let (role, json) = match entry.role {
         Role::System | Role::User if text.trim().is_empty() => return None,
-        Role::System => ("system", json(&Plain { role: "system", content: &text })),
+        Role::System => {
+            let role = match dialect.system_role {
+                SystemRole::System => "system",
+                SystemRole::Developer => "developer",
+            };
+            (role, json(&Plain { role, content: &text }))
+        }
         Role::User => ("user", json(&Plain { role: "user", content: &text })),
         Role::Tool => {
             let result = entry.result()?;
@@ -66,15 +96,30 @@ pub fn encode(entry: &Entry) -> Option<Encoded> {
             if content.is_none() && calls.is_empty() {
                 return None;
             }
-            ("assistant", json(&Assistant { role: "assistant", content, tool_calls: calls }))
+            let goes_back = dialect.reasoning_back == ReasoningBack::WithCalls && !calls.is_empty();
+            let reasoning_content = goes_back.then(|| reasoning(entry));
+            if !goes_back && entry.blocks.iter().any(|block| matches!(block, Block::Reasoning(_))) {
+                repairs.push("reasoning is not sent back".to_owned());
+            }
+            if entry.blocks.iter().any(|block| matches!(block, Block::Opaque(_))) {
+                repairs.push("what only another server understands is left out".to_owned());
+            }
+            let role = "assistant";
+            (role, json(&Assistant { role, content, reasoning_content, tool_calls: calls }))
         }
     };
-    if entry.role == Role::Assistant
-        && entry.blocks.iter().any(|block| matches!(block, Block::Reasoning(_)))
-    {
-        repairs.push("reasoning is not sent back".to_owned());
-    }
     Some(Encoded { role, json, repairs })
+}
+
+fn reasoning(entry: &Entry) -> String {
+    entry
+        .blocks
+        .iter()
+        .filter_map(|block| match block {
+            Block::Reasoning(reasoning) => Some(reasoning.text.as_str()),
+            _ => None,
+        })
+        .collect()
 }
 
 /// Servers refuse a history whose calls have no name or whose arguments are not a JSON object, so
@@ -116,6 +161,8 @@ struct ToolMessage<'a> {
 struct Assistant<'a> {
     role: &'a str,
     content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_content: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<ToolCall<'a>>,
 }

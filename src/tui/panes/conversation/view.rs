@@ -131,7 +131,11 @@ fn reply(rows: &mut Rows, entry: &Entry, head: bool, width: u16) {
     }
     for block in &entry.blocks {
         match block {
-            Block::Reasoning(text) => rows.push_markdown(text, Look::Dim, width),
+            Block::Reasoning(reasoning) if reasoning.text.is_empty() => {
+                rows.push("(the server keeps this reasoning to itself)", Look::Dim, 0, width);
+            }
+            Block::Reasoning(reasoning) => rows.push_markdown(&reasoning.text, Look::Dim, width),
+            Block::Opaque(opaque) => rows.push(&opaque.json, Look::Dim, 0, width),
             Block::Text(text) => rows.push_markdown(text, Look::Text, width),
             Block::Call(_) | Block::Result(_) => {}
         }
@@ -228,11 +232,13 @@ fn call_row(view: &View<'_>, id: &CallId, area: Rect, buf: &mut Buffer) {
     let (mark, look) = call::mark(log);
     let mut tail = vec![String::new(), call::state(log)];
     if let Some(finished) = &log.finished {
-        let lines = view.model.tools.lines(id);
-        tail.extend(lines.map(|lines| match lines {
-            1 => "1 line".to_owned(),
-            _ => format!("{lines} lines"),
-        }));
+        if log.started_at.is_some() {
+            tail.push(match finished.receipt.lines {
+                0 => "no output".to_owned(),
+                1 => "1 line".to_owned(),
+                lines => format!("{lines} lines"),
+            });
+        }
         tail.push(format!("sent {}", text::bytes(finished.receipt.sent)));
     } else if let Some(ms) = call::ran_ms(log, view.unix_ms) {
         tail[1] = format!("{} {}", tail[1], call::seconds(ms));
