@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use support::limpid::World;
 use support::pty::Screen;
 use support::server::{Server, Step, calls, chunk, done, sse_head, text};
@@ -263,28 +264,32 @@ fn a_panic_gives_the_terminal_back_before_it_reports() {
 
 #[test]
 fn signals_give_the_terminal_back() {
-    for (name, number) in [("TERM", 15), ("INT", 2), ("QUIT", 3)] {
+    for signal in [Signal::TERM, Signal::INT, Signal::QUIT] {
         let world = World::new();
         let mut screen = Screen::start(&world, OFFLINE, 80, 24);
         screen.shows("Ask something");
-        let pid = screen.pid().to_string();
-        Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap();
-        assert_eq!(screen.end().exit_code(), 128 + number, "{name}");
-        assert!(screen.is_restored(), "{name}");
+        let pid = Pid::from_raw(screen.pid().try_into().unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+        let code = u32::try_from(128 + signal.as_raw()).unwrap();
+        assert_eq!(screen.end().exit_code(), code, "{signal:?}");
+        assert!(screen.is_restored(), "{signal:?}");
     }
 }
 
 /// Nothing with this command line is alive a second from now.
 fn gone(command: &str) {
     let deadline = Instant::now() + Duration::from_secs(1);
-    loop {
-        let left = Command::new("pgrep").args(["-fx", command]).output().unwrap();
-        if left.stdout.is_empty() {
-            return;
-        }
+    while is_running(command) {
         assert!(Instant::now() < deadline, "{command} is left running");
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+fn is_running(command: &str) -> bool {
+    std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).replace('\0', " ").trim_end() == command
+    })
 }
 
 #[test]
