@@ -39,7 +39,7 @@ pub fn frame(settings: &Settings) -> Frame {
         });
     }
     before.push(envelope(",\"messages\":["));
-    let after = vec![envelope("],\"stream\":true,\"stream_options\":{\"include_usage\":true}}")];
+    let after = vec![envelope(format!("]{}}}", parameters(settings)))];
     Frame { before, after }
 }
 
