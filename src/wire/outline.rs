@@ -164,13 +164,17 @@ pub fn line(row: &Row) -> String {
 /// A request in one line: messages, size, hash, and whether a server's prompt cache still fits.
 pub fn head(turn: &Turn, parts: &[Arc<Part>], previous: &[Arc<Part>]) -> String {
     let prefix = match cache_break(parts, previous) {
-        _ if previous.is_empty() => "first request".to_owned(),
+        _ if previous.is_empty() => "first turn".to_owned(),
         None => "prefix kept".to_owned(),
         Some(place) => format!("prefix broken at {place}"),
     };
     let sha = turn.request.sha256.get(..6).unwrap_or_default();
     let bytes = text::bytes(turn.request.bytes);
-    format!("{} messages · {bytes} · sha {sha} · {prefix}", message_count(parts))
+    let messages = match message_count(parts) {
+        1 => "1 message".to_owned(),
+        count => format!("{count} messages"),
+    };
+    format!("{messages} · {bytes} · sha {sha} · {prefix}")
 }
 
 /// Roles of the messages in order, equal neighbours counted: `system user assistant tool×3`.

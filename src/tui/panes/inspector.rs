@@ -175,16 +175,7 @@ impl Layout {
         let previous = session.parts_of(TurnNumber(turn.number.0.saturating_sub(1)));
         self.parts = session.parts_of(turn.number);
         self.outline = outline::outline(&self.parts, &previous, session);
-        let messages = outline::message_count(&self.parts);
-        let word = if messages == 1 { "message" } else { "messages" };
-        let hash = turn.request.sha256.get(..6).unwrap_or(&turn.request.sha256);
-        let size = text::bytes(turn.request.bytes);
-        let kept = match outline::cache_break(&self.parts, &previous) {
-            _ if previous.is_empty() => "first turn".to_owned(),
-            None => "prefix kept".to_owned(),
-            Some(place) => format!("prefix broken at {place}"),
-        };
-        self.head = format!("{messages} {word} · {size} · sha {hash} · {kept}");
+        self.head = outline::head(turn, &self.parts, &previous);
         self.turn = Some(turn.number);
         self.opened = None;
     }

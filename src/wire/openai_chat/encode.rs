@@ -185,3 +185,71 @@ struct Function<'a> {
 fn json<T: Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{Format, Parameters};
+
+    fn after(dialect: Dialect, parameters: Parameters) -> String {
+        let model = "m".to_owned();
+        let settings =
+            Settings { format: Format::OpenaiChat, model, tools: Vec::new(), dialect, parameters };
+        frame(&settings).after.iter().map(|part| &*part.text).collect()
+    }
+
+    #[test]
+    fn switches_and_parameters_stand_behind_the_messages() {
+        assert_eq!(
+            after(Dialect::default(), Parameters::default()),
+            r#"],"stream":true,"stream_options":{"include_usage":true}}"#
+        );
+        let dialect = Dialect {
+            max_tokens: MaxTokens::MaxCompletionTokens,
+            stream_options: false,
+            parallel_calls: Some(false),
+            ..Dialect::default()
+        };
+        let parameters = Parameters {
+            temperature: Some(0.2),
+            max_tokens: Some(100),
+            effort: Some("low".to_owned()),
+            thinking_budget: None,
+        };
+        assert_eq!(
+            after(dialect, parameters),
+            r#"],"stream":true,"temperature":0.2,"max_completion_tokens":100,"reasoning_effort":"low","parallel_tool_calls":false}"#
+        );
+    }
+
+    #[test]
+    fn deepseek_gets_its_reasoning_back_with_calls_also_when_empty() {
+        let entry = |reasoning: Option<&str>, with_call: bool| {
+            let mut blocks = vec![Block::Text("t".to_owned())];
+            blocks.extend(
+                reasoning
+                    .map(|text| Block::Reasoning(crate::conversation::Reasoning::of_text(text))),
+            );
+            if with_call {
+                blocks.push(Block::Call(Call {
+                    id: crate::conversation::CallId("c".to_owned()),
+                    name: "bash".to_owned(),
+                    arguments: String::new(),
+                }));
+            }
+            let id = crate::conversation::EntryId(1);
+            Entry { id, parent: None, role: Role::Assistant, origin: Origin::Model, blocks }
+        };
+        let back = Dialect { reasoning_back: ReasoningBack::WithCalls, ..Dialect::default() };
+        let sent = |entry: &Entry, dialect: &Dialect| encode(entry, dialect).unwrap();
+        let json = sent(&entry(Some("hm"), true), &back).json;
+        assert!(json.contains(r#""reasoning_content":"hm""#), "{json}");
+        let json = sent(&entry(None, true), &back).json;
+        assert!(json.contains(r#""reasoning_content":"""#), "{json}");
+        let json = sent(&entry(Some("hm"), false), &back).json;
+        assert!(!json.contains("reasoning_content"), "{json}");
+        let refused = sent(&entry(Some("hm"), true), &Dialect::default());
+        assert!(!refused.json.contains("hm"), "{}", refused.json);
+        assert_eq!(refused.repairs, ["reasoning is not sent back"]);
+    }
+}
