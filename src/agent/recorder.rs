@@ -87,11 +87,15 @@ impl Recorder {
 
     /// Makes all records survive a power loss.
     pub async fn sync(&mut self) {
-        if let Store::Open(journal) = &mut self.store {
-            let synced = journal.sync();
-            if synced.is_err() {
-                self.report(synced).await;
-            }
+        let Store::Open(journal) = &self.store else { return };
+        let synced = match journal.sync() {
+            Ok(sync) => tokio::task::spawn_blocking(sync)
+                .await
+                .unwrap_or_else(|gone| Err(io::Error::other(gone))),
+            Err(error) => Err(error),
+        };
+        if synced.is_err() {
+            self.report(synced).await;
         }
     }
 

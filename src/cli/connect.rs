@@ -96,7 +96,7 @@ impl Connection {
                 if !["offline", "offline-lenient"].contains(&model.as_str()) {
                     return Err(UsageError::NotOffline(model));
                 }
-                let name = "scripted, in this process".to_owned();
+                let name = "scripted".to_owned();
                 (Target::Offline(self.offline_pace), name, String::new(), model)
             }
         };

@@ -128,12 +128,14 @@ impl Journal {
         written
     }
 
-    /// Makes what was written so far survive a power loss.
+    /// What makes the records so far survive a power loss. It may take long: run it where nobody
+    /// waits.
     ///
     /// # Errors
     /// What the file system says.
-    pub fn sync(&mut self) -> io::Result<()> {
-        self.file.sync_data()
+    pub fn sync(&self) -> io::Result<impl FnOnce() -> io::Result<()> + Send + use<>> {
+        let file = self.file.try_clone()?;
+        Ok(move || file.sync_data())
     }
 }
 
