@@ -40,6 +40,9 @@ fn a_newcomer_creates_a_file_and_asks_for_it() {
     screen.shows("turn 2 · answered");
     let made = std::fs::read_to_string(world.project().join("hello.py")).unwrap();
     assert_eq!(made, "print(\"Hello, World!\")\n");
+    ask(&mut screen, "/continue");
+    screen.shows("nothing to continue");
+    screen.keys("\x15");
     ask(&mut screen, "what file did we just create?");
     screen.shows("turn 3 · answered");
     screen.shows("hello.py");

@@ -22,9 +22,7 @@ pub use recorder::Recorder;
 pub use system_prompt::system_prompt;
 
 use crate::approval::Mode;
-use crate::conversation::{
-    CallId, Command, Decision, Event, LoopState, Profile, Progress, Record, Role,
-};
+use crate::conversation::{CallId, Command, Decision, Event, LoopState, Profile, Record};
 use crate::tools::Tool;
 use crate::wire::Settings;
 
@@ -104,11 +102,8 @@ async fn serve<M: Model>(
         }
         match command {
             Command::Prompt(text) => agent.inbox.push(text),
-            Command::Continue if !is_open(&agent.state) => {
-                let notice = "There is nothing to continue: the model has answered. Type a prompt.";
-                agent.recorder.progress(Progress::Notice(notice.to_owned())).await;
-                continue;
-            }
+            // Nothing waits for an answer; the screen says so and does not ask.
+            Command::Continue if !agent.state.messages.awaits_reply() => continue,
             Command::Continue => {}
             Command::Clear => {
                 agent.recorder.record(Record::Head(None)).await;
@@ -122,12 +117,6 @@ async fn serve<M: Model>(
             return;
         }
     }
-}
-
-/// Whether the history ends with something that the model has not answered.
-fn is_open(state: &LoopState) -> bool {
-    let last = state.messages.entries().last();
-    last.is_some_and(|entry| matches!(entry.role, Role::User | Role::Tool))
 }
 
 #[derive(PartialEq, Eq)]

@@ -104,6 +104,11 @@ impl Entry {
             .collect()
     }
 
+    /// Whether a history that ends with it has something that the model has not answered.
+    pub fn awaits_reply(&self) -> bool {
+        matches!(self.role, Role::User | Role::Tool)
+    }
+
     /// The calls in it, in order.
     pub fn calls(&self) -> impl Iterator<Item = &Call> {
         self.blocks.iter().filter_map(|block| match block {

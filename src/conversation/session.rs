@@ -176,6 +176,11 @@ impl Session {
         self.parts_of(number).iter().map(|part| &*part.text).collect()
     }
 
+    /// Whether the current branch ends with something that the model has not answered.
+    pub fn awaits_reply(&self) -> bool {
+        self.head.and_then(|head| self.entries.get(&head)).is_some_and(|last| last.awaits_reply())
+    }
+
     /// The entries of the current branch, oldest first.
     pub fn branch(&self) -> Vec<Arc<Entry>> {
         let mut branch = Vec::new();

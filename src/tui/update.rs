@@ -319,8 +319,9 @@ fn submit(model: &mut Model) -> Vec<Effect> {
             model.help = Some(Scroll::from_top());
             return Vec::new();
         }
-        Submitted::Continue if model.session.turns.is_empty() => {
-            model.note = Some("There is nothing to continue yet.".to_owned());
+        Submitted::Continue if !model.session.awaits_reply() => {
+            let why = "There is nothing to continue: nothing waits for an answer of the model.";
+            model.note = Some(why.to_owned());
             return Vec::new();
         }
         Submitted::Prompt(text) => Command::Prompt(text),
