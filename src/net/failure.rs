@@ -49,7 +49,7 @@ impl Peer {
         };
         // Up to the tunnel, it is the proxy that is spoken to.
         let (to, check) = match proxy {
-            Some(proxy) => (format!("the proxy {proxy}"), PROXY_HINT),
+            Some(proxy) => (format!("the proxy {proxy} on the way to {host}"), PROXY_HINT),
             None => (host.clone(), "Check the URL and the network."),
         };
         match cause {
@@ -68,7 +68,7 @@ impl Peer {
             }
             Cause::Name(why) => {
                 let (what, hint) = match proxy {
-                    Some(proxy) => (format!("the proxy {proxy}"), PROXY_HINT),
+                    Some(_) => (to, check),
                     None => {
                         (format!("the host {host}"), "Check the host in the URL, and the network.")
                     }
@@ -77,7 +77,7 @@ impl Peer {
             }
             Cause::KeptOut => self.kept_out(),
             Cause::NoTunnel => {
-                unreachable(format!("{to} did not connect to {host}. {nothing} {check}"))
+                unreachable(format!("cannot connect to {host}: {to} refuses. {nothing} {check}"))
             }
             Cause::NotTls => {
                 secure("it does not speak TLS", "Does the URL have to begin with http://?")
