@@ -4,7 +4,7 @@
 
 mod support;
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::process::Output;
 use std::time::{Duration, Instant};
@@ -13,12 +13,8 @@ use support::limpid::{World, stderr, stdout};
 use support::pty::Screen;
 use support::server::{Server, Step, calls, chunk, done, sse_head, status, text};
 
-fn exec_at(world: &World, url: &str) -> Output {
-    world.run(&["exec", "--url", url, "--model", "m", "--yolo", "go"])
-}
-
 fn exec(world: &World, server: &Server) -> Output {
-    exec_at(world, &server.url())
+    world.run(&["exec", "--url", &server.url(), "--model", "m", "--yolo", "go"])
 }
 
 /// The last line that limpid says on stderr: why it failed.
@@ -334,20 +330,31 @@ fn f13_an_empty_turn_is_told_and_leaves_no_empty_message() {
 fn f01_a_reset_connection_is_told_and_its_text_kept() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let (shown, wait) = std::sync::mpsc::sync_channel::<()>(1);
     std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         // The rest of the request stays unread: closing then makes a reset.
         stream.read_exact(&mut [0; 16]).unwrap();
-        std::thread::sleep(Duration::from_millis(100));
         let Step::Send(head) = sse_head() else { return };
         let Step::Send(piece) = chunk("{\"content\":\"Half\"}", None) else { return };
         stream.write_all(&[head, piece].concat()).unwrap();
-        std::thread::sleep(Duration::from_millis(500));
+        let _ = wait.recv_timeout(Duration::from_secs(10));
     });
     let world = World::new();
-    let output = exec_at(&world, &url);
-    assert_eq!((output.status.code(), &*stdout(&output)), (Some(1), "Half\n"));
-    assert!(verdict(&output).contains("connection reset by the server"), "{}", stderr(&output));
+    let mut command = world.limpid(&["exec", "--url", &url, "--model", "m", "--json", "go"]);
+    let mut child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut told = String::new();
+    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+        let line = line.unwrap();
+        if line.contains("Half") {
+            let _ = shown.try_send(());
+        }
+        told.push_str(&line);
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert!(told.contains("connection reset by the server"), "{told}");
+    let loaded = limpid::session::load(&world.sessions()[0]).unwrap().session;
+    assert!(loaded.branch().iter().any(|entry| entry.text() == "Half"), "the text is kept");
 }
 
 #[test]
