@@ -1,4 +1,5 @@
 //! What strict servers check of a body, by hand, knowing nothing of the encoders.
+#![allow(dead_code, reason = "each test file uses its own share")]
 
 use serde_json::Value;
 
