@@ -1,4 +1,4 @@
-//! Decoding Anthropic's Messages and OpenAI's Responses where no recording shows the case.
+//! Decoding Anthropic's Messages and `OpenAI`'s Responses where no recording shows the case.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 use limpid::conversation::{CallState, Content, FailureKind, Place, Progress, Reply};
