@@ -58,6 +58,9 @@ pub enum UsageError {
         "the offline model is called offline or offline-lenient, not \"{0}\". For a model on a server give --url as well"
     )]
     NotOffline(String),
+    /// The offline server speaks one format only.
+    #[error("the offline model speaks openai-chat only: --format {0} needs --url as well")]
+    OfflineFormat(&'static str),
     /// The named variable is unset.
     #[error("the variable {0} (--key-env) is not set; nothing was sent. Set it: export {0}=…")]
     NoKey(String),
@@ -82,14 +85,20 @@ impl Connection {
     pub fn resolve(self) -> Result<Start, UsageError> {
         let format = match self.format {
             FormatName::OpenaiChat => Format::OpenaiChat,
+            FormatName::Anthropic => Format::Anthropic,
+            FormatName::OpenaiResponses => Format::OpenaiResponses,
         };
         let (target, name, url, model) = match self.url {
             Some(url) => {
                 let model = self.model.ok_or(UsageError::NoModel)?;
                 let key = self.key_env.as_deref().map(read_key).transpose()?;
-                let endpoint = Endpoint { url: url.clone(), path: format.path(), key };
+                let endpoint =
+                    Endpoint { url: url.clone(), path: format.path(), auth: format.auth(), key };
                 let host = endpoint.host().map_err(UsageError::BadUrl)?;
                 (Target::Server(endpoint), host, url, model)
+            }
+            None if format != Format::OpenaiChat => {
+                return Err(UsageError::OfflineFormat(format.name()));
             }
             None => {
                 let model = self.model.unwrap_or_else(|| "offline".to_owned());
@@ -150,7 +159,15 @@ impl Start {
                     Pace::Full => offline::Pace::Full,
                 })
                 .await?;
-                (Endpoint { url: server.url(), path: self.format.path(), key: None }, Some(server))
+                (
+                    Endpoint {
+                        url: server.url(),
+                        path: self.format.path(),
+                        auth: self.format.auth(),
+                        key: None,
+                    },
+                    Some(server),
+                )
             }
         };
         profile.url.clone_from(&endpoint.url);

@@ -64,6 +64,8 @@ pub struct Connection {
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum FormatName {
     OpenaiChat,
+    Anthropic,
+    OpenaiResponses,
 }
 
 #[derive(Debug, Subcommand)]
