@@ -131,10 +131,13 @@ impl<M: Model> Loop<M> {
             let Content::Call(ProposedCall { call: Call { id, .. }, .. }) = piece else { continue };
             let taken = |id: &CallId| self.state.messages.has_call(id) || used.contains(id);
             if id.0.is_empty() || taken(id) {
-                let fresh = (used.len() + 1..)
-                    .map(|number| CallId(format!("call_{turn}_{number}")))
-                    .find(|fresh| !taken(fresh));
-                let sent = std::mem::replace(id, fresh.unwrap_or_else(|| id.clone()));
+                let mut number = used.len() + 1;
+                let mut fresh = CallId(format!("call_{turn}_{number}"));
+                while taken(&fresh) {
+                    number += 1;
+                    fresh = CallId(format!("call_{turn}_{number}"));
+                }
+                let sent = std::mem::replace(id, fresh);
                 let what = format!("call id \"{sent}\" is replaced by \"{id}\"");
                 self.recorder.record(Record::Repair { turn, what }).await;
             }

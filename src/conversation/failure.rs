@@ -68,10 +68,10 @@ pub enum FailureKind {
     Protocol,
     /// Not JSON, or not of the format's shape.
     Malformed,
-    /// The connection was refused, or it ended before the end mark.
+    /// The connection ended before the end mark.
     Disconnected,
-    /// No connection can be made, or nothing comes over it: an unknown name, a certificate, a proxy, a
-    /// time-out. Trying again at once would not help.
+    /// No connection can be made, or nothing comes over it: nobody listens, an unknown name, a
+    /// certificate, a proxy, a time-out. Trying again at once would not help.
     Unreachable,
 }
 

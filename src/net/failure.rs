@@ -59,7 +59,7 @@ impl Peer {
                     None => "Is the server running? Check the port in the URL.",
                 };
                 let why = "connection refused";
-                disconnected(format!("cannot connect to {to} ({why}). {nothing} {hint}"))
+                unreachable(format!("cannot connect to {to} ({why}). {nothing} {hint}"))
             }
             Cause::Silence => {
                 let seconds = limits.connect.as_secs_f32();
