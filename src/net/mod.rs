@@ -7,6 +7,7 @@
 mod body;
 mod endpoint;
 mod failure;
+mod get;
 mod proxies;
 
 pub use endpoint::{Endpoint, Key};
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use reqwest::Url;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -105,16 +107,7 @@ impl Client {
             Ok(Err(error)) => return Err(peer.not_answered(&error, has_proxy)),
             Err(_) => return Err(peer.silent()),
         };
-        if inner.status().is_redirection() {
-            let location = inner.headers().get("location").and_then(|value| value.to_str().ok());
-            let to = location.and_then(|location| url.join(location).ok());
-            return Err(peer.redirected(inner.status().as_u16(), to.as_ref()));
-        }
-        let headers = inner.headers().iter().map(|(name, value)| {
-            (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
-        });
-        let head = ResponseHead { status: inner.status().as_u16(), headers: headers.collect() };
-        Ok(Response { head, inner, peer })
+        Response::of(inner, peer, &url)
     }
 
     async fn tools(&self) -> Result<Tools, Failure> {
@@ -162,6 +155,20 @@ pub struct Response {
 }
 
 impl Response {
+    /// The answer of `url`, unless it is a redirect.
+    fn of(inner: reqwest::Response, peer: failure::Peer, url: &Url) -> Result<Self, Failure> {
+        if inner.status().is_redirection() {
+            let location = inner.headers().get("location").and_then(|value| value.to_str().ok());
+            let to = location.and_then(|location| url.join(location).ok());
+            return Err(peer.redirected(inner.status().as_u16(), to.as_ref()));
+        }
+        let headers = inner.headers().iter().map(|(name, value)| {
+            (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+        });
+        let head = ResponseHead { status: inner.status().as_u16(), headers: headers.collect() };
+        Ok(Self { head, inner, peer })
+    }
+
     /// The next bytes of the body; `None` at its end in good order.
     ///
     /// # Errors

@@ -1,0 +1,31 @@
+//! Asking a server for something that is no message: the list of its models.
+
+use tokio::time::timeout;
+
+use super::{Client, Endpoint, Response, Tools, failure};
+use crate::conversation::{Failure, FailureKind};
+
+impl Client {
+    /// Gets what is at the endpoint's URL and waits for the answer's head.
+    ///
+    /// # Errors
+    /// As [`Client::post`].
+    pub async fn get(&self, endpoint: &Endpoint) -> Result<Response, Failure> {
+        let url = endpoint
+            .target()
+            .map_err(|why| failure::nothing_sent(FailureKind::InvalidRequest, &why))?;
+        let peer = failure::Peer::new(&url, self.limits);
+        let Tools { http, has_proxy } = self.tools().await?;
+        let mut request = http.get(url.clone()).header("accept", "application/json");
+        if let Some(key) = &endpoint.key {
+            let header = key.header();
+            let header = header.map_err(|why| failure::nothing_sent(FailureKind::Auth, &why))?;
+            request = request.header("authorization", header);
+        }
+        match timeout(self.limits.idle, request.send()).await {
+            Ok(Ok(inner)) => Response::of(inner, peer, &url),
+            Ok(Err(error)) => Err(peer.not_answered(&error, has_proxy)),
+            Err(_) => Err(peer.silent()),
+        }
+    }
+}
