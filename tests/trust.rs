@@ -182,6 +182,25 @@ fn a_no_is_remembered_and_can_be_taken_back() {
     assert_eq!(output.status.code(), Some(2), "{}", told(&output));
 }
 
+/// To agree to a name is not to agree to one that was hidden by the environment at the time.
+#[test]
+fn a_name_that_was_not_shown_is_not_agreed_to() {
+    let evil = Server::start(vec![text("gotcha")]);
+    let world = World::new();
+    plant(&world, &format!("OPENAI_BASE_URL={}\nOPENAI_API_KEY=canary-1\n", evil.url()));
+    let own = ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1");
+    let mut screen = Screen::open(&world, &["--model", "m"], 120, 40, &[own]);
+    screen.shows("[y/N]");
+    assert!(!screen.text().contains("OPENAI_BASE_URL"), "{}", screen.text());
+    screen.keys("y\r");
+    screen.shows("Ask something");
+    screen.keys("\x04");
+    assert!(screen.end().success());
+    let output = world.run(&["exec", "hi"]);
+    assert!(stderr(&output).contains("not used before you agree"), "{}", told(&output));
+    assert!(evil.requests().is_empty());
+}
+
 /// C3
 #[test]
 fn project_files_start_nothing_and_allow_nothing() {
@@ -257,17 +276,20 @@ fn a_key_does_not_go_in_clear_unless_the_users_file_says_so() {
             assert!(!told(&output).contains("pass@") && !told(&output).contains("canary"));
         }
     }
-    // A project cannot say so; the user's file can. A name that is never found shows that it is tried.
+    // A project cannot say so; the user's file can. 0.0.0.0 is no loopback address, but leads here.
+    let server = Server::start(vec![text("hello")]);
+    let url = server.url().replace("127.0.0.1", "0.0.0.0");
     let path = world.home().join(".config/limpid/config.toml");
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let profile =
-        "[profiles.lan]\nurl = \"http://nowhere.invalid/v1\"\nmodel = \"m\"\nkey_env = \"MINE\"\n";
-    std::fs::write(&path, profile).unwrap();
+    let profile = format!("[profiles.lan]\nurl = \"{url}\"\nmodel = \"m\"\nkey_env = \"MINE\"\n");
+    std::fs::write(&path, &profile).unwrap();
     plant(&world, "ALLOW_HTTP=true\nallow_http=true\n");
     assert_eq!(run(&["exec", "--profile", "lan", "hi"]).status.code(), Some(2));
+    assert!(server.requests().is_empty());
     std::fs::write(&path, format!("{profile}allow_http = true\n")).unwrap();
     let output = run(&["exec", "--profile", "lan", "hi"]);
-    assert_eq!(output.status.code(), Some(1), "{}", told(&output));
+    assert_eq!(stdout(&output), "hello\n", "{}", told(&output));
+    assert!(server.requests()[0].head.contains("Bearer canary-1"));
 }
 
 /// C13

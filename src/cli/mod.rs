@@ -23,9 +23,8 @@ pub const USAGE: u8 = 2;
 /// A full-screen terminal client for AI agents that hides nothing.
 ///
 /// Without a subcommand it opens the screen. Which model it talks to: --offline, --url or --profile;
-/// else the profile of config.toml; else the one that the environment speaks of (DEEPSEEK_API_KEY,
-/// DASHSCOPE_API_KEY, OPENAI_API_KEY); else the built-in offline model, which is scripted and needs
-/// no key.
+/// else the profile of config.toml; else the one whose variables are set (deepseek, qwen, openai);
+/// else the built-in offline model, which is scripted and needs no key.
 #[derive(Debug, Parser)]
 #[command(name = "limpid", version, max_term_width = 100)]
 struct Arguments {
@@ -143,7 +142,7 @@ enum Subcommands {
 enum Change {
     /// Set one value; comments stay
     Set {
-        /// max_turns, profile, profiles.deepseek.model …
+        #[arg(help = "max_turns, profile, profiles.deepseek.model …")]
         name: String,
         /// The value
         #[arg(allow_hyphen_values = true)]

@@ -41,7 +41,7 @@ impl Connection {
         let arguments = self.arguments();
         let mut variables = Variables::new(std::env::vars_os());
         let wanted = wanted(&arguments, &file);
-        let dot_env = self.dot_env(asking, &places, &wanted, &mut variables)?;
+        let dot_env = dot_env(asking, &places, &wanted, &mut variables)?;
         let settings = resolve(&arguments, &variables, &file)?;
         Ok(Loaded { settings, variables, file, dot_env })
     }
@@ -65,78 +65,75 @@ impl Connection {
             },
         }
     }
+}
 
-    /// Uses the project's `.env` if the user has agreed or agrees now; returns what became of it.
-    fn dot_env(
-        &self,
-        asking: Asking,
-        places: &Places,
-        wanted: &[Wanted],
-        variables: &mut Variables,
-    ) -> Result<Option<String>, UsageError> {
-        if wanted.is_empty() {
-            return Ok(None);
-        }
-        let directory = std::env::current_dir().map_err(UsageError::NoDirectory)?;
-        let dot_env = match read_dot_env(&directory) {
-            Ok(None) => return Ok(None),
-            Ok(Some(dot_env)) => dot_env,
-            Err(why) => return report(asking, why),
-        };
-        let path = dot_env.path.display();
-        if let Some(line) = dot_env.unreadable(wanted).next() {
-            let (line, name) = (line.line, &line.name);
-            return report(
-                asking,
-                format!(
-                    "{path}:{line}: {name} cannot be read (are quotes missing?). Nothing of this file is used"
-                ),
-            );
-        }
-        let (shadowed, new): (Vec<_>, Vec<_>) = dot_env
-            .names(wanted)
-            .into_iter()
-            .partition(|wanted| variables.in_environment(&wanted.name));
-        if new.is_empty() && shadowed.is_empty() {
-            return Ok(None);
-        }
-        if new.is_empty() {
-            let names = names(&shadowed);
-            return report(
-                asking,
-                format!("{path} sets {names}; not used: the environment sets it already"),
-            );
-        }
-        let mut trust = read_trust(places).map_err(UsageError::Trust)?;
-        let answer = match trust.answer(&dot_env) {
-            Some(answer) => Some(answer),
-            None if asking == Asking::Allowed && can_ask() => {
-                let answer = ask(&dot_env, &new, has_key(wanted, variables))
-                    .map_err(UsageError::NoAnswer)?;
-                trust.remember(&dot_env, answer);
-                if let Err(why) = write_trust(places, &trust) {
-                    tell(&format!(
-                        "the answer holds for this time only: it cannot be kept ({why})"
-                    ));
-                }
-                Some(answer)
-            }
-            None => None,
-        };
-        let names = names(&new);
-        match answer {
-            Some(true) => {
-                variables.agree(&dot_env, &new);
-                Ok(Some(format!("{path} is used for {names}")))
-            }
-            Some(false) => Ok(Some(format!(
-                "{path} names {names}; not used, as you decided (anew: limpid trust)"
-            ))),
-            None => report(
-                asking,
-                format!("{path} names {names}; not used before you agree: limpid trust"),
+/// Uses the project's `.env` if the user has agreed or agrees now; returns what became of it.
+fn dot_env(
+    asking: Asking,
+    places: &Places,
+    wanted: &[Wanted],
+    variables: &mut Variables,
+) -> Result<Option<String>, UsageError> {
+    if wanted.is_empty() {
+        return Ok(None);
+    }
+    let directory = std::env::current_dir().map_err(UsageError::NoDirectory)?;
+    let dot_env = match read_dot_env(&directory) {
+        Ok(None) => return Ok(None),
+        Ok(Some(dot_env)) => dot_env,
+        Err(why) => return Ok(Some(report(asking, why))),
+    };
+    let path = dot_env.path.display();
+    if let Some(line) = dot_env.unreadable(wanted).next() {
+        let (line, name) = (line.line, &line.name);
+        return Ok(Some(report(
+            asking,
+            format!(
+                "{path}:{line}: {name} cannot be read (are quotes missing?). Nothing of this file is used"
             ),
+        )));
+    }
+    let (shadowed, new): (Vec<_>, Vec<_>) = dot_env
+        .names(wanted)
+        .into_iter()
+        .partition(|wanted| variables.in_environment(&wanted.name));
+    if new.is_empty() && shadowed.is_empty() {
+        return Ok(None);
+    }
+    if new.is_empty() {
+        let names = names(&shadowed);
+        return Ok(Some(report(
+            asking,
+            format!("{path} sets {names}; not used: the environment sets it already"),
+        )));
+    }
+    let mut trust = read_trust(places).map_err(UsageError::Trust)?;
+    let answer = match trust.answer(&dot_env, &new) {
+        Some(answer) => Some(answer),
+        None if asking == Asking::Allowed && can_ask() => {
+            let answer =
+                ask(&dot_env, &new, has_key(wanted, variables)).map_err(UsageError::NoAnswer)?;
+            trust.remember(&dot_env, &new, answer);
+            if let Err(why) = write_trust(places, &trust) {
+                tell(&format!("the answer holds for this time only: it cannot be kept ({why})"));
+            }
+            Some(answer)
         }
+        None => None,
+    };
+    let names = names(&new);
+    match answer {
+        Some(true) => {
+            variables.agree(&dot_env, &new);
+            Ok(Some(format!("{path} is used for {names}")))
+        }
+        Some(false) => {
+            Ok(Some(format!("{path} names {names}; not used, as you decided (anew: limpid trust)")))
+        }
+        None => Ok(Some(report(
+            asking,
+            format!("{path} names {names}; not used before you agree: limpid trust"),
+        ))),
     }
 }
 
@@ -144,11 +141,12 @@ fn said<T>(argument: &'static str, value: Option<T>) -> Option<Sourced<T>> {
     value.map(|value| Sourced::new(value, Source::Argument(argument)))
 }
 
-fn report(asking: Asking, what: String) -> Result<Option<String>, UsageError> {
+/// Says what was not used, unless it is part of a report anyway.
+fn report(asking: Asking, what: String) -> String {
     if asking == Asking::Allowed {
         tell(&what);
     }
-    Ok(Some(what))
+    what
 }
 
 fn names(wanted: &[Wanted]) -> String {
@@ -226,7 +224,7 @@ pub(super) fn trust(connection: &Connection) -> color_eyre::Result<ExitCode> {
     };
     let variables = Variables::new(std::env::vars_os());
     let answer = ask(&dot_env, &names, has_key(&wanted, &variables))?;
-    trust.remember(&dot_env, answer);
+    trust.remember(&dot_env, &names, answer);
     match write_trust(&places, &trust) {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(why) => usage(&format!("the answer cannot be kept: {why}")),

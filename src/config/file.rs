@@ -85,7 +85,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn line(&self, span: Option<Range<usize>>) -> usize {
         let start = span.map_or(0, |span| span.start).min(self.text.len());
-        self.text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count() + 1
+        self.text.get(..start).unwrap_or_default().matches('\n').count() + 1
     }
 
     fn source(&self, key: &Key) -> Source {

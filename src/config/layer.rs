@@ -137,21 +137,21 @@ impl Layer {
     /// The switches for the server.
     pub fn dialect(&self) -> Dialect {
         let mut dialect =
-            Dialect { parallel_calls: value(&self.parallel_calls), ..Dialect::default() };
-        put(&mut dialect.reasoning_back, &self.reasoning_back);
-        put(&mut dialect.max_tokens, &self.max_tokens_name);
-        put(&mut dialect.stream_options, &self.stream_options);
-        put(&mut dialect.system_role, &self.system_role);
+            Dialect { parallel_calls: value(self.parallel_calls.as_ref()), ..Dialect::default() };
+        put(&mut dialect.reasoning_back, self.reasoning_back.as_ref());
+        put(&mut dialect.max_tokens, self.max_tokens_name.as_ref());
+        put(&mut dialect.stream_options, self.stream_options.as_ref());
+        put(&mut dialect.system_role, self.system_role.as_ref());
         dialect
     }
 
     /// What every request says beside its messages.
     pub fn parameters(&self) -> Parameters {
         Parameters {
-            temperature: value(&self.temperature),
-            max_tokens: value(&self.max_tokens),
-            effort: value(&self.effort),
-            thinking_budget: value(&self.thinking_budget),
+            temperature: value(self.temperature.as_ref()),
+            max_tokens: value(self.max_tokens.as_ref()),
+            effort: value(self.effort.as_ref()),
+            thinking_budget: value(self.thinking_budget.as_ref()),
         }
     }
 }
@@ -161,11 +161,11 @@ fn built_in<T>(value: T) -> Option<Sourced<T>> {
     Some(Sourced::new(value, Source::BuiltIn))
 }
 
-fn value<T: Clone>(sourced: &Option<Sourced<T>>) -> Option<T> {
-    sourced.as_ref().map(|sourced| sourced.value.clone())
+fn value<T: Clone>(sourced: Option<&Sourced<T>>) -> Option<T> {
+    sourced.map(|sourced| sourced.value.clone())
 }
 
-fn put<T: Copy>(place: &mut T, sourced: &Option<Sourced<T>>) {
+fn put<T: Copy>(place: &mut T, sourced: Option<&Sourced<T>>) {
     if let Some(sourced) = sourced {
         *place = sourced.value;
     }

@@ -1,11 +1,11 @@
 //! Which `.env` files may be used: the user's answers, each for one path and one content.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::variables::DotEnv;
+use super::variables::{DotEnv, Wanted};
 
 /// The answer for one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +14,8 @@ pub struct Answer {
     pub sha256: String,
     /// Whether it may be used.
     pub used: bool,
+    /// The names that were shown with the question.
+    pub names: BTreeSet<String>,
 }
 
 /// All answers, by canonical path.
@@ -39,15 +41,24 @@ impl Trust {
         Ok(text + "\n")
     }
 
-    /// The answer for this file as it is now; `None` if it was never asked, or the file has changed.
-    pub fn answer(&self, dot_env: &DotEnv) -> Option<bool> {
+    /// The answer for these variables of this file as it is now. `None` if it was never asked, if the
+    /// file has changed, or if the user agreed but was not shown one of the names.
+    pub fn answer(&self, dot_env: &DotEnv, names: &[Wanted]) -> Option<bool> {
         let answer = self.0.get(&dot_env.path)?;
-        (answer.sha256 == dot_env.sha256).then_some(answer.used)
+        let shown = || names.iter().all(|wanted| answer.names.contains(&wanted.name));
+        (answer.sha256 == dot_env.sha256 && (!answer.used || shown())).then_some(answer.used)
     }
 
-    /// Remembers an answer.
-    pub fn remember(&mut self, dot_env: &DotEnv, used: bool) {
-        let answer = Answer { sha256: dot_env.sha256.clone(), used };
-        self.0.insert(dot_env.path.clone(), answer);
+    /// Remembers an answer to a question that showed these names.
+    pub fn remember(&mut self, dot_env: &DotEnv, names: &[Wanted], used: bool) {
+        let sha256 = dot_env.sha256.clone();
+        let mut names: BTreeSet<String> = names.iter().map(|name| name.name.clone()).collect();
+        if let Some(before) = self.0.remove(&dot_env.path)
+            && before.used
+            && before.sha256 == sha256
+        {
+            names.extend(before.names);
+        }
+        self.0.insert(dot_env.path.clone(), Answer { sha256, used, names });
     }
 }

@@ -156,6 +156,7 @@ pub struct Response {
 
 impl Response {
     /// The answer of `url`, unless it is a redirect.
+    #[expect(clippy::result_large_err, reason = "it is what `Client::post` hands on")]
     fn of(inner: reqwest::Response, peer: failure::Peer, url: &Url) -> Result<Self, Failure> {
         if inner.status().is_redirection() {
             let location = inner.headers().get("location").and_then(|value| value.to_str().ok());
