@@ -53,14 +53,15 @@ fn endpoints_planted_in_a_project_are_never_reached() {
     std::fs::write(world.project().join("limpid.toml"), &config).unwrap();
     let keys = [("OPENAI_API_KEY", "canary-1"), ("DEEPSEEK_API_KEY", "canary-2")];
 
-    let output = world.run(&["exec", "--yolo", "hi"]);
+    let output = world.run(&["exec", "--offline-pace", "full", "--yolo", "hi"]);
     assert!(output.status.success(), "{}", told(&output));
     assert!(
         stderr(&output).contains("not used before you agree: limpid trust"),
         "{}",
         told(&output)
     );
-    let output = world.limpid(&["exec", "hi"]).envs(keys).output().unwrap();
+    let output =
+        world.limpid(&["exec", "--offline-pace", "full", "hi"]).envs(keys).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", told(&output));
     let url = good.url();
     let output = world
@@ -132,7 +133,7 @@ fn agreement_is_asked_once_and_holds_for_one_content_in_one_place() {
 
     let kept = world.data().join("limpid/trust.json");
     assert_eq!(std::fs::metadata(&kept).unwrap().permissions().mode() & 0o777, 0o600);
-    let output = world.run(&["exec", "hi"]);
+    let output = world.run(&["exec", "--offline-pace", "full", "hi"]);
     assert_eq!(stdout(&output), "hello\n", "{}", told(&output));
     assert!(server.requests()[0].head.contains("Bearer canary-1"));
     let output = world.run(&["config"]);
@@ -146,10 +147,14 @@ fn agreement_is_asked_once_and_holds_for_one_content_in_one_place() {
     std::fs::write(other.join(".git"), format!("gitdir: {}/.git\n", world.project().display()))
         .unwrap();
     let before = server.requests().len();
-    let output = world.limpid(&["exec", "hi"]).current_dir(&other).output().unwrap();
+    let output = world
+        .limpid(&["exec", "--offline-pace", "full", "hi"])
+        .current_dir(&other)
+        .output()
+        .unwrap();
     assert!(stderr(&output).contains("not used before you agree"), "{}", told(&output));
     plant(&world, &(planted + "#\n"));
-    let output = world.run(&["exec", "hi"]);
+    let output = world.run(&["exec", "--offline-pace", "full", "hi"]);
     assert!(stderr(&output).contains("not used before you agree"), "{}", told(&output));
     assert_eq!(server.requests().len(), before);
 }
@@ -196,7 +201,7 @@ fn a_name_that_was_not_shown_is_not_agreed_to() {
     screen.shows("Ask something");
     screen.keys("\x04");
     assert!(screen.end().success());
-    let output = world.run(&["exec", "hi"]);
+    let output = world.run(&["exec", "--offline-pace", "full", "hi"]);
     assert!(stderr(&output).contains("not used before you agree"), "{}", told(&output));
     assert!(evil.requests().is_empty());
 }
@@ -302,7 +307,7 @@ fn what_is_written_is_private_and_follows_no_planted_link() {
     symlink(&target, world.data().join("limpid/trust.json")).unwrap();
     // A link in the answers' place leads to something that is no list of answers: nothing starts.
     plant(&world, "OPENAI_API_KEY=canary-1\n");
-    let output = world.run(&["exec", "hi"]);
+    let output = world.run(&["exec", "--offline-pace", "full", "hi"]);
     assert_eq!(output.status.code(), Some(2), "{}", told(&output));
     assert!(stderr(&output).contains("trust.json"), "{}", told(&output));
     std::fs::write(&target, "{}").unwrap();
@@ -323,11 +328,11 @@ fn what_is_written_is_private_and_follows_no_planted_link() {
 fn a_dot_env_that_cannot_be_read_holds_nothing_up() {
     let world = World::new();
     plant(&world, "OPENAI_API_KEY=two words\n");
-    let output = world.run(&["exec", "hi"]);
+    let output = world.run(&["exec", "--offline-pace", "full", "hi"]);
     assert!(output.status.success() && stderr(&output).contains(".env:1"), "{}", told(&output));
     std::fs::remove_file(world.project().join(".env")).unwrap();
     symlink("/dev/zero", world.project().join(".env")).unwrap();
-    let output = world.run(&["exec", "hi"]);
+    let output = world.run(&["exec", "--offline-pace", "full", "hi"]);
     assert!(output.status.success(), "{}", told(&output));
     assert!(stderr(&output).contains("not a regular file"), "{}", told(&output));
 }
