@@ -64,7 +64,7 @@ fn key(loaded: &Loaded) -> (String, String) {
         None => ("none is sent".to_owned(), String::new()),
         Some(name) => match loaded.variables.get(&name.value) {
             Some(found) => (format!("set in {}", name.value), found.source.to_string()),
-            None => (format!("not set: {} is empty", name.value), String::new()),
+            None => (format!("{} is not set", name.value), String::new()),
         },
     }
 }
