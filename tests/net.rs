@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use limpid::conversation::{Failure, FailureKind, Origin, Part, Place, Reply, Slot};
 use limpid::net::{Client, Endpoint, Key, Limits, Proxies};
-use limpid::wire::{Decoder, End, Format};
+use limpid::wire::{Auth, Decoder, End, Format};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n";
@@ -72,7 +72,12 @@ fn parts(texts: &[&str]) -> Vec<Arc<Part>> {
 }
 
 fn endpoint(url: String) -> Endpoint {
-    Endpoint { url, path: "/chat/completions", key: Some(Key::new("sk-very-secret")) }
+    Endpoint {
+        url,
+        path: "/chat/completions",
+        auth: Auth::Bearer,
+        key: Some(Key::new("sk-very-secret")),
+    }
 }
 
 fn quick() -> Client {
@@ -133,8 +138,12 @@ async fn the_body_is_the_parts_with_their_length() {
 #[tokio::test]
 async fn without_a_key_there_is_no_authorization() {
     let (address, requests) = answering(format!("{OK}content-length: 0\r\n\r\n"));
-    let endpoint =
-        Endpoint { url: format!("http://{address}"), path: "/chat/completions", key: None };
+    let endpoint = Endpoint {
+        url: format!("http://{address}"),
+        path: "/chat/completions",
+        auth: Auth::Bearer,
+        key: None,
+    };
     Client::new().post(&endpoint, parts(&["{}"])).await.unwrap();
     let (_, request) = requests.recv().unwrap();
     assert!(!String::from_utf8(request).unwrap().to_lowercase().contains("authorization"));
@@ -196,6 +205,35 @@ async fn a_redirect_is_not_followed() {
         assert_failure(&failure, FailureKind::NotFound, &words);
         assert_eq!((failure.place, failure.status), (Place::Http, status[..3].parse().ok()));
     }
+    assert!(other_requests.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn anthropic_gets_its_own_headers_and_a_redirect_does_not() {
+    let (address, requests) = answering(format!("{OK}content-length: 0\r\n\r\n"));
+    let format = Format::Anthropic;
+    let key = Some(Key::new("sk-very-secret"));
+    let at = |address, key| Endpoint {
+        url: format!("http://{address}/v1"),
+        path: format.path(),
+        auth: format.auth(),
+        key,
+    };
+    for (key, named) in [(key.clone(), true), (None, false)] {
+        Client::new().post(&at(address, key), parts(&["{}"])).await.unwrap();
+        let head = String::from_utf8(requests.recv().unwrap().1).unwrap();
+        assert!(head.starts_with("POST /v1/messages HTTP/1.1\r\n"), "{head}");
+        assert!(head.contains("\r\nanthropic-version: 2023-06-01\r\n"), "{head}");
+        assert_eq!(head.contains("\r\nx-api-key: sk-very-secret\r\n"), named, "{head}");
+        assert!(!head.contains("authorization"), "{head}");
+    }
+
+    let (other, other_requests) = answering(format!("{OK}content-length: 0\r\n\r\n"));
+    let (address, _requests) = answering(format!(
+        "HTTP/1.1 307 Temporary Redirect\r\nlocation: http://{other}/\r\ncontent-length: 0\r\n\r\n"
+    ));
+    let failure = Client::new().post(&at(address, key), parts(&["{}"])).await.unwrap_err();
+    assert_failure(&failure, FailureKind::NotFound, &["not followed, key not sent"]);
     assert!(other_requests.try_recv().is_err());
 }
 

@@ -111,6 +111,7 @@ fn the_environment_makes_a_profile_only_if_it_speaks_of_one() {
         ("DASHSCOPE_API_KEY", "qwen"),
         ("OPENAI_API_KEY", "openai"),
         ("OPENAI_BASE_URL", "openai"),
+        ("ANTHROPIC_API_KEY", "anthropic"),
     ] {
         let source = format!("environment: {variable}");
         assert_eq!(choose(&[(variable, "x")], ""), profile(name, &source));
@@ -139,7 +140,21 @@ fn profiles_bring_their_dialect_and_the_file_changes_it() {
     assert_eq!(openai.max_tokens, MaxTokens::MaxCompletionTokens);
     assert_eq!(openai.system_role, SystemRole::Developer);
     assert!(!resolve("mistral", "").unwrap().values.dialect().stream_options);
-    for name in ["qwen", "qwen-intl", "openrouter", "groq", "ollama", "llama.cpp", "vllm"] {
+    let moved = variables(&[("ANTHROPIC_BASE_URL", "http://127.0.0.1:1/")]);
+    let moved =
+        limpid::config::resolve(&arguments(None, Some("anthropic")), &moved, &file("")).unwrap();
+    assert_eq!(row(&moved, "url").0.as_deref(), Some("http://127.0.0.1:1/v1"));
+    for name in [
+        "anthropic",
+        "openai-responses",
+        "qwen",
+        "qwen-intl",
+        "openrouter",
+        "groq",
+        "ollama",
+        "llama.cpp",
+        "vllm",
+    ] {
         let values = resolve(name, "").unwrap().values;
         assert!(values.url.unwrap().value.starts_with("http"), "{name}");
     }

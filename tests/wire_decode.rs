@@ -209,7 +209,7 @@ fn a_type_that_misleads_is_seen_through() {
         let reply = decode(200, content_type, completion, End::Eof);
         assert_eq!((&*reply.text(), reply.terminator, &reply.failure), ("hi", true, &None));
         let usage =
-            Usage { input: Some(3), output: Some(4), cached_input: Some(2), reasoning: None };
+            Usage { input: Some(3), output: Some(4), cached_input: Some(2), ..Usage::default() };
         assert_eq!(reply.usage, Some(usage));
     }
     let body = stream(&[&delta(r#"{"content":"hi"}"#), "[DONE]"]);

@@ -82,6 +82,9 @@ pub enum UsageError {
          server give --profile or --url as well"
     )]
     NotOffline(String),
+    /// The offline server speaks one format only.
+    #[error("the offline model speaks openai-chat only: --format {0} needs --url as well")]
+    OfflineFormat(&'static str),
     /// The named variable is unset.
     #[error(
         "the variable {name} ({source_shown}) is not set; nothing was sent. Set it: export {name}=…"
@@ -129,6 +132,9 @@ impl Connection {
                 let url = endpoint.url.clone();
                 (Target::Server(endpoint), name, url, model)
             }
+            None if format != Format::OpenaiChat => {
+                return Err(UsageError::OfflineFormat(format.name()));
+            }
             None => {
                 let model = model.unwrap_or_else(|| "offline".to_owned());
                 if !["offline", "offline-lenient"].contains(&model.as_str()) {
@@ -175,8 +181,12 @@ impl Loaded {
     pub(super) fn server(&self) -> Result<Option<(String, Endpoint)>, UsageError> {
         let values = &self.settings.values;
         let Some(url) = values.url.as_ref() else { return Ok(None) };
-        let mut endpoint =
-            Endpoint { url: url.value.clone(), path: self.format().path(), key: None };
+        let mut endpoint = Endpoint {
+            url: url.value.clone(),
+            path: self.format().path(),
+            auth: self.format().auth(),
+            key: None,
+        };
         let bad = |why| UsageError::BadUrl(why, url.source.clone());
         let host = endpoint.host().map_err(bad)?;
         if let Some(name) = &values.key_env {
@@ -247,7 +257,15 @@ impl Start {
                     Pace::Full => offline::Pace::Full,
                 })
                 .await?;
-                (Endpoint { url: server.url(), path: self.format.path(), key: None }, Some(server))
+                (
+                    Endpoint {
+                        url: server.url(),
+                        path: self.format.path(),
+                        auth: self.format.auth(),
+                        key: None,
+                    },
+                    Some(server),
+                )
             }
         };
         profile.url.clone_from(&endpoint.url);

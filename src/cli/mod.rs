@@ -23,7 +23,7 @@ pub const USAGE: u8 = 2;
 /// A full-screen terminal client for AI agents that hides nothing.
 ///
 /// Without a subcommand it opens the screen. Which model it talks to: --offline, --url or --profile;
-/// else the profile of config.toml; else the one whose variables are set (deepseek, qwen, openai);
+/// else the profile of config.toml; else the one whose variables are set (deepseek, qwen, openai, anthropic);
 /// else the built-in offline model, which is scripted and needs no key.
 #[derive(Debug, Parser)]
 #[command(name = "limpid", version, max_term_width = 100)]
@@ -88,12 +88,16 @@ pub struct Connection {
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum FormatName {
     OpenaiChat,
+    Anthropic,
+    OpenaiResponses,
 }
 
 impl From<FormatName> for Format {
     fn from(name: FormatName) -> Self {
         match name {
             FormatName::OpenaiChat => Self::OpenaiChat,
+            FormatName::Anthropic => Self::Anthropic,
+            FormatName::OpenaiResponses => Self::OpenaiResponses,
         }
     }
 }

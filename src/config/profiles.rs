@@ -50,6 +50,8 @@ profiles! {
     "qwen"       "https://dashscope.aliyuncs.com/compatible-mode/v1"       Some("DASHSCOPE_API_KEY"),  Some("qwen-plus"),           None,                    true,  OpenaiChat, None;
     "qwen-intl"  "https://dashscope-intl.aliyuncs.com/compatible-mode/v1"  Some("DASHSCOPE_API_KEY"),  Some("qwen-plus"),           None,                    false, OpenaiChat, None;
     "openai"     "https://api.openai.com/v1"                               Some("OPENAI_API_KEY"),     Some("gpt-5"),               Some("OPENAI_BASE_URL"), true,  OpenaiChat, OpenAi;
+    "openai-responses" "https://api.openai.com/v1"                         Some("OPENAI_API_KEY"),     Some("gpt-5"),               Some("OPENAI_BASE_URL"), false, OpenaiResponses, OpenAi;
+    "anthropic"  "https://api.anthropic.com/v1"                            Some("ANTHROPIC_API_KEY"),  Some("claude-sonnet-4-6"),   Some("ANTHROPIC_BASE_URL"), true, Anthropic, None;
     "openrouter" "https://openrouter.ai/api/v1"                            Some("OPENROUTER_API_KEY"), Some("openrouter/auto"),     None,                    false, OpenaiChat, None;
     "groq"       "https://api.groq.com/openai/v1"                          Some("GROQ_API_KEY"),       None,                        None,                    false, OpenaiChat, None;
     "mistral"    "https://api.mistral.ai/v1"                               Some("MISTRAL_API_KEY"),    Some("mistral-small-latest"), None,                   false, OpenaiChat, Mistral;
@@ -65,6 +67,15 @@ pub(super) fn built_in(name: &str) -> Option<&'static BuiltIn> {
 }
 
 impl BuiltIn {
+    /// The base URL that its variable means. By custom `ANTHROPIC_BASE_URL` stops before `/v1`.
+    pub(super) fn base(&self, url: &str) -> String {
+        let url = url.trim().trim_end_matches('/');
+        match self.format {
+            Format::Anthropic if !url.ends_with("/v1") => format!("{url}/v1"),
+            _ => url.to_owned(),
+        }
+    }
+
     /// Its values.
     pub(super) fn layer(&self) -> Layer {
         let mut layer = Layer {

@@ -82,8 +82,10 @@ pub fn resolve(
     };
     let built_in = name.and_then(built_in);
     let mut from_variables = Layer::default();
-    if let Some(url) = built_in.and_then(|profile| variables.get(profile.url_env?)) {
-        from_variables.url = Some(owned(url));
+    if let Some(profile) = built_in
+        && let Some(url) = profile.url_env.and_then(|name| variables.get(name))
+    {
+        from_variables.url = Some(Sourced::new(profile.base(url.value), url.source));
     }
     if from_environment {
         from_variables.model = variables.get(MODEL).map(owned);

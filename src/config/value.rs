@@ -102,7 +102,11 @@ macro_rules! words {
     };
 }
 
-words!(Format: "openai-chat" => Format::OpenaiChat);
+words!(Format:
+    "openai-chat" => Format::OpenaiChat,
+    "anthropic" => Format::Anthropic,
+    "openai-responses" => Format::OpenaiResponses,
+);
 words!(ReasoningBack:
     "never" => ReasoningBack::Never,
     "with_calls" => ReasoningBack::WithCalls,

@@ -141,7 +141,7 @@ pub enum CallState {
 /// Token counts as the server reported them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens read.
+    /// Tokens read. On Anthropic without those of `cache_read` and `cache_write`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<u64>,
     /// Tokens written.
@@ -150,6 +150,12 @@ pub struct Usage {
     /// Of the tokens read, those served from a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<u64>,
+    /// Tokens read from a cache, beside `input` (Anthropic).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_read: Option<u64>,
+    /// Tokens read and written to a cache, beside `input` (Anthropic).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write: Option<u64>,
     /// Of the tokens written, those of reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<u64>,

@@ -1,7 +1,9 @@
 //! Where requests go, and the key that goes with them.
 
 use reqwest::Url;
-use reqwest::header::HeaderValue;
+use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
+
+use crate::wire::Auth;
 
 /// Where requests of one format are posted.
 #[derive(Debug, Clone)]
@@ -10,6 +12,8 @@ pub struct Endpoint {
     pub url: String,
     /// What follows it: `/chat/completions`.
     pub path: &'static str,
+    /// In which header the key goes.
+    pub auth: Auth,
     /// The key, if one is used.
     pub key: Option<Key>,
 }
@@ -30,17 +34,20 @@ impl Key {
         Self(key.trim().to_owned())
     }
 
-    /// The value of the `authorization` header.
+    /// The header that holds it, marked as sensitive.
     ///
     /// # Errors
     /// Why there is none, without the key.
-    pub(super) fn header(&self) -> Result<HeaderValue, String> {
-        let value = HeaderValue::from_str(&format!("Bearer {}", self.0));
+    pub(super) fn header(&self, auth: Auth) -> Result<(HeaderName, HeaderValue), String> {
+        let (name, value) = match auth {
+            Auth::Bearer => (AUTHORIZATION, HeaderValue::from_str(&format!("Bearer {}", self.0))),
+            Auth::ApiKey => (HeaderName::from_static("x-api-key"), HeaderValue::from_str(&self.0)),
+        };
         let mut value = value.map_err(|_| {
             "the key holds characters that no header can hold (a line break?).".to_owned()
         })?;
         value.set_sensitive(true);
-        Ok(value)
+        Ok((name, value))
     }
 }
 
@@ -107,7 +114,12 @@ mod tests {
     use super::*;
 
     fn target(url: &str) -> Result<String, String> {
-        let endpoint = Endpoint { url: url.to_owned(), path: "/chat/completions", key: None };
+        let endpoint = Endpoint {
+            url: url.to_owned(),
+            path: "/chat/completions",
+            auth: Auth::Bearer,
+            key: None,
+        };
         endpoint.target().map(String::from)
     }
 
@@ -162,7 +174,8 @@ mod tests {
             ("HTTP://EXAMPLE.org", true),
         ];
         for (url, expected) in cases {
-            let endpoint = Endpoint { url: url.to_owned(), path: "/x", key: None };
+            let endpoint =
+                Endpoint { url: url.to_owned(), path: "/x", auth: Auth::Bearer, key: None };
             assert_eq!(endpoint.is_in_clear(), Ok(expected), "{url}");
         }
     }
@@ -171,10 +184,15 @@ mod tests {
     fn a_key_is_not_printed() {
         let key = Key::new(" sk-secret\n");
         assert_eq!(format!("{key:?}"), "Key(***)");
-        let header = key.header().unwrap();
-        assert_eq!(header.to_str().unwrap(), "Bearer sk-secret");
-        assert!(!format!("{header:?}").contains("secret"));
-        let why = Key::new("sk\nsecret").header().unwrap_err();
+        for (auth, named, sent) in [
+            (Auth::Bearer, "authorization", "Bearer sk-secret"),
+            (Auth::ApiKey, "x-api-key", "sk-secret"),
+        ] {
+            let (name, header) = key.header(auth).unwrap();
+            assert_eq!((name.as_str(), header.to_str().unwrap()), (named, sent));
+            assert!(!format!("{header:?}").contains("secret"));
+        }
+        let why = Key::new("sk\nsecret").header(Auth::Bearer).unwrap_err();
         assert!(!why.contains("secret"), "{why}");
     }
 }

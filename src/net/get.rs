@@ -4,6 +4,7 @@ use tokio::time::timeout;
 
 use super::{Client, Endpoint, Response, Tools, failure};
 use crate::conversation::{Failure, FailureKind};
+use crate::wire::Auth;
 
 impl Client {
     /// Gets what is at the endpoint's URL and waits for the answer's head.
@@ -17,10 +18,14 @@ impl Client {
         let peer = failure::Peer::new(&url, self.limits);
         let Tools { http, has_proxy } = self.tools().await?;
         let mut request = http.get(url.clone()).header("accept", "application/json");
+        if endpoint.auth == Auth::ApiKey {
+            request = request.header("anthropic-version", "2023-06-01");
+        }
         if let Some(key) = &endpoint.key {
-            let header = key.header();
-            let header = header.map_err(|why| failure::nothing_sent(FailureKind::Auth, &why))?;
-            request = request.header("authorization", header);
+            let header = key.header(endpoint.auth);
+            let (name, value) =
+                header.map_err(|why| failure::nothing_sent(FailureKind::Auth, &why))?;
+            request = request.header(name, value);
         }
         match timeout(self.limits.idle, request.send()).await {
             Ok(Ok(inner)) => Response::of(inner, peer, &url),

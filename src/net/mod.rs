@@ -22,7 +22,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::conversation::{Failure, FailureKind, Part};
-use crate::wire::ResponseHead;
+use crate::wire::{Auth, ResponseHead};
 
 /// How long to wait.
 #[derive(Debug, Clone, Copy)]
@@ -97,10 +97,14 @@ impl Client {
             .header("content-type", "application/json")
             .header("accept", "text/event-stream")
             .body(body::of(parts));
+        if endpoint.auth == Auth::ApiKey {
+            request = request.header("anthropic-version", "2023-06-01");
+        }
         if let Some(key) = &endpoint.key {
-            let header = key.header();
-            let header = header.map_err(|why| failure::nothing_sent(FailureKind::Auth, &why))?;
-            request = request.header("authorization", header);
+            let header = key.header(endpoint.auth);
+            let (name, value) =
+                header.map_err(|why| failure::nothing_sent(FailureKind::Auth, &why))?;
+            request = request.header(name, value);
         }
         let inner = match timeout(self.limits.idle, request.send()).await {
             Ok(Ok(inner)) => inner,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::{Dialect, Format, Parameters, openai_chat};
+use super::{Dialect, Format, Parameters, anthropic, json, openai_chat, openai_responses};
 use crate::conversation::{Entry, EntryId, Origin, Part, PartNumber, Slot, ToolDefinition};
 
 /// What a request says beside its messages.
@@ -48,13 +48,30 @@ pub struct Request {
 
 /// An entry as a wire message, or as a piece of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Encoded {
+pub(super) struct Encoded {
     /// The role on the wire.
-    pub role: &'static str,
+    pub(super) role: &'static str,
     /// The JSON.
-    pub json: String,
+    pub(super) json: String,
     /// What had to be adjusted, in words.
-    pub repairs: Vec<String>,
+    pub(super) repairs: Vec<String>,
+}
+
+/// An encoded entry, or a piece of one, as a numbered part.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Piece {
+    /// The role on the wire.
+    pub(super) role: &'static str,
+    part: PartNumber,
+}
+
+/// What comes next in a body.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// An entry.
+    Entry(Piece),
+    /// What stands between entries, and around them.
+    Frame(Part),
 }
 
 /// What was sent so far, so that nothing is encoded or journaled twice.
@@ -62,8 +79,8 @@ pub struct Encoded {
 pub struct Assembler {
     numbers: HashMap<Arc<Part>, PartNumber>,
     parts: Vec<Arc<Part>>,
-    /// `None`: the entry has nothing that the format can carry.
-    encoded: HashMap<EntryId, Option<PartNumber>>,
+    /// What each entry became, for each way of encoding: a session may change its format.
+    encoded: HashMap<(Format, Dialect), HashMap<EntryId, Vec<Piece>>>,
     previous: Vec<PartNumber>,
 }
 
@@ -72,22 +89,20 @@ impl Assembler {
     pub fn assemble(&mut self, history: &[Arc<Entry>], settings: &Settings) -> Request {
         let known = self.parts.len();
         let mut repairs = Vec::new();
-        let mut numbers = Vec::with_capacity(history.len() * 2 + 8);
-        let frame = match settings.format {
-            Format::OpenaiChat => openai_chat::frame(settings),
+        let pieces: Vec<Piece> =
+            history.iter().flat_map(|entry| self.pieces(entry, settings, &mut repairs)).collect();
+        let steps = match settings.format {
+            Format::OpenaiChat => in_a_list(openai_chat::frame(settings), pieces),
+            Format::OpenaiResponses => in_a_list(openai_responses::frame(settings), pieces),
+            Format::Anthropic => anthropic::lay_out(settings, &pieces),
         };
-        numbers.extend(frame.before.into_iter().map(|part| self.number(part)));
-        let comma = self.number(envelope(","));
-        let mut first = true;
-        for entry in history {
-            let Some(part) = self.message(entry, settings, &mut repairs) else { continue };
-            if !first {
-                numbers.push(comma);
-            }
-            numbers.push(part);
-            first = false;
-        }
-        numbers.extend(frame.after.into_iter().map(|part| self.number(part)));
+        let numbers: Vec<PartNumber> = steps
+            .into_iter()
+            .map(|step| match step {
+                Step::Entry(piece) => piece.part,
+                Step::Frame(part) => self.number(part),
+            })
+            .collect();
 
         let keep = numbers.iter().zip(&self.previous).take_while(|(new, old)| new == old).count();
         let parts: Vec<_> = numbers.iter().map(|n| self.parts[n.0 as usize].clone()).collect();
@@ -107,29 +122,36 @@ impl Assembler {
         }
     }
 
-    fn message(
+    fn pieces(
         &mut self,
         entry: &Entry,
         settings: &Settings,
         repairs: &mut Vec<String>,
-    ) -> Option<PartNumber> {
-        if let Some(known) = self.encoded.get(&entry.id) {
-            return *known;
+    ) -> Vec<Piece> {
+        let Settings { format, dialect, .. } = *settings;
+        let known = self.encoded.get(&(format, dialect)).and_then(|known| known.get(&entry.id));
+        if let Some(known) = known {
+            return known.clone();
         }
-        let encoded = match settings.format {
-            Format::OpenaiChat => openai_chat::encode(entry, &settings.dialect),
+        let encoded = match format {
+            Format::OpenaiChat => openai_chat::encode(entry, dialect).into_iter().collect(),
+            Format::Anthropic => anthropic::encode(entry).into_iter().collect(),
+            Format::OpenaiResponses => openai_responses::encode(entry, dialect),
         };
-        let number = encoded.map(|encoded| {
-            repairs.extend(encoded.repairs);
-            self.number(Part {
-                origin: entry.origin,
-                entry: Some(entry.id),
-                slot: Slot::MessageStart(encoded.role.to_owned()),
-                text: encoded.json.into(),
-            })
-        });
-        self.encoded.insert(entry.id, number);
-        number
+        let mut pieces = Vec::with_capacity(encoded.len());
+        for Encoded { role, json, repairs: made } in encoded {
+            repairs.extend(made);
+            let slot = match format {
+                Format::OpenaiChat | Format::OpenaiResponses => Slot::MessageStart(role.to_owned()),
+                Format::Anthropic => anthropic::slot(role),
+            };
+            let text = json.into();
+            let part =
+                self.number(Part { origin: entry.origin, entry: Some(entry.id), slot, text });
+            pieces.push(Piece { role, part });
+        }
+        self.encoded.entry((format, dialect)).or_default().insert(entry.id, pieces.clone());
+        pieces
     }
 
     fn number(&mut self, part: Part) -> PartNumber {
@@ -146,16 +168,39 @@ impl Assembler {
 
 /// What stands around the messages.
 #[derive(Debug)]
-pub struct Frame {
+pub(super) struct Frame {
     /// Up to and with the bracket that opens the messages.
-    pub before: Vec<Part>,
+    pub(super) before: Vec<Part>,
     /// From the bracket that closes them.
-    pub after: Vec<Part>,
+    pub(super) after: Vec<Part>,
+}
+
+/// Messages one after the other, each a part.
+fn in_a_list(frame: Frame, pieces: Vec<Piece>) -> Vec<Step> {
+    let mut steps: Vec<Step> = frame.before.into_iter().map(Step::Frame).collect();
+    for (position, piece) in pieces.into_iter().enumerate() {
+        if position > 0 {
+            steps.push(Step::Frame(envelope(",")));
+        }
+        steps.push(Step::Entry(piece));
+    }
+    steps.extend(frame.after.into_iter().map(Step::Frame));
+    steps
 }
 
 /// A part of brackets, commas or parameters.
 pub(super) fn envelope(text: impl Into<Arc<str>>) -> Part {
-    Part { origin: Origin::Envelope, entry: None, slot: Slot::Envelope, text: text.into() }
+    within(Slot::Envelope, text)
+}
+
+/// A part of brackets, commas or cache markers within a message, the system text or the tools.
+pub(super) fn within(slot: Slot, text: impl Into<Arc<str>>) -> Part {
+    Part { origin: Origin::Envelope, entry: None, slot, text: text.into() }
+}
+
+/// The model's name.
+pub(super) fn model(settings: &Settings) -> Part {
+    within(Slot::Model, json(&settings.model))
 }
 
 /// Four thousand million parts are beyond any session; a journal of that length could not be held.

@@ -1,23 +1,36 @@
 //! Between the domain and what goes over the wire. Pure: entries become the parts of a body
 //! (`assemble`), response bytes become progress and a reply ([`Decoder`]), parts become the rows
-//! of the inspector (`outline`). One folder per format. Sockets and time-outs are `net`'s.
+//! of the inspector (`outline`). One folder per format holds what only that format does. Sockets and time-outs are `net`'s.
 
-use crate::conversation::{Failure, Progress, Reply};
+use crate::conversation::Failure;
 
+mod anthropic;
 mod assemble;
+mod calls;
+mod calls_back;
 mod dialect;
-pub mod openai_chat;
+mod draft;
+mod errors;
+mod members;
+mod openai_chat;
+mod openai_responses;
 pub mod outline;
+mod response;
 mod sse;
 
 pub use assemble::{Assembler, Request, Settings};
 pub use dialect::{Dialect, MaxTokens, Parameters, ReasoningBack, SystemRole};
+pub use response::Decoder;
 
 /// A wire format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
     /// Chat Completions: `POST {url}/chat/completions`.
     OpenaiChat,
+    /// Anthropic's Messages: `POST {url}/messages`.
+    Anthropic,
+    /// `OpenAI`'s Responses: `POST {url}/responses`.
+    OpenaiResponses,
 }
 
 impl Format {
@@ -25,6 +38,8 @@ impl Format {
     pub fn name(self) -> &'static str {
         match self {
             Self::OpenaiChat => "openai-chat",
+            Self::Anthropic => "anthropic",
+            Self::OpenaiResponses => "openai-responses",
         }
     }
 
@@ -32,8 +47,35 @@ impl Format {
     pub fn path(self) -> &'static str {
         match self {
             Self::OpenaiChat => "/chat/completions",
+            Self::Anthropic => "/messages",
+            Self::OpenaiResponses => "/responses",
         }
     }
+
+    /// In which header the key goes.
+    pub fn auth(self) -> Auth {
+        match self {
+            Self::OpenaiChat | Self::OpenaiResponses => Auth::Bearer,
+            Self::Anthropic => Auth::ApiKey,
+        }
+    }
+
+    fn reader(self) -> Box<dyn response::Reader> {
+        match self {
+            Self::OpenaiChat => Box::new(openai_chat::Reader),
+            Self::Anthropic => Box::new(anthropic::Reader::default()),
+            Self::OpenaiResponses => Box::new(openai_responses::Reader::default()),
+        }
+    }
+}
+
+/// In which header a key goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Auth {
+    /// `authorization: Bearer KEY`.
+    Bearer,
+    /// `x-api-key: KEY`, beside `anthropic-version`, which goes also without a key.
+    ApiKey,
 }
 
 /// Status line and headers of a response.
@@ -63,40 +105,7 @@ pub enum End {
     Stopped,
 }
 
-/// Turns the bytes of one response into progress, and at the end into a reply. The result does not
-/// depend on how the bytes are split.
-#[derive(Debug)]
-pub enum Decoder {
-    /// Chat Completions.
-    OpenaiChat(openai_chat::Decoder),
-}
-
-impl Decoder {
-    /// A decoder for a response that began with `head`.
-    pub fn new(format: Format, head: &ResponseHead) -> Self {
-        match format {
-            Format::OpenaiChat => Self::OpenaiChat(openai_chat::Decoder::new(head)),
-        }
-    }
-
-    /// Takes the next bytes; returns what became visible by them, neighbours merged.
-    pub fn feed(&mut self, bytes: &[u8]) -> Vec<Progress> {
-        match self {
-            Self::OpenaiChat(decoder) => decoder.feed(bytes),
-        }
-    }
-
-    /// Whether the reply is complete (or has failed), so that nothing more need be read.
-    pub fn is_done(&self) -> bool {
-        match self {
-            Self::OpenaiChat(decoder) => decoder.is_done(),
-        }
-    }
-
-    /// The reply that all bytes add up to.
-    pub fn finish(self, end: End) -> Reply {
-        match self {
-            Self::OpenaiChat(decoder) => decoder.finish(end),
-        }
-    }
+/// JSON of plain structs and strings, which cannot fail.
+fn json<T: serde::Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::conversation::{CallId, Origin, Part, Session, Slot, Turn};
+use crate::conversation::{CallId, EntryId, Origin, Part, Session, Slot, Turn};
 use crate::text;
 
 /// One line of a request's outline.
@@ -89,12 +89,15 @@ pub fn outline(parts: &[Arc<Part>], previous: &[Arc<Part>], session: &Session) -
     let before = groups(previous);
     let groups = groups(parts);
     let mut holders: HashMap<&CallId, usize> = HashMap::new();
+    let mut pieces: HashMap<EntryId, usize> = HashMap::new();
+    for entry in parts.iter().filter_map(|part| part.entry) {
+        *pieces.entry(entry).or_default() += 1;
+    }
     let mut rows = Vec::with_capacity(groups.len());
     for (kind, members) in &groups {
         let entries = members
             .iter()
-            .filter_map(|&index| parts[index].entry)
-            .filter_map(|id| session.entries.get(&id));
+            .filter_map(|&index| Some((index, session.entries.get(&parts[index].entry?)?)));
         let mut row = Row {
             kind: kind.clone(),
             bytes: members.iter().map(|&index| parts[index].text.len() as u64).sum(),
@@ -103,6 +106,7 @@ pub fn outline(parts: &[Arc<Part>], previous: &[Arc<Part>], session: &Session) -
             answers: Vec::new(),
             note: String::new(),
             change: change(
+                kind,
                 parts,
                 members,
                 previous,
@@ -110,13 +114,16 @@ pub fn outline(parts: &[Arc<Part>], previous: &[Arc<Part>], session: &Session) -
             ),
             parts: members.clone(),
         };
-        for &index in members {
+        let told: Vec<usize> = told(parts, kind, members).collect();
+        for &index in if told.is_empty() { members } else { &told } {
             if !row.origins.contains(&parts[index].origin) {
                 row.origins.push(parts[index].origin);
             }
         }
-        for entry in entries {
-            for call in entry.calls() {
+        for (index, entry) in entries {
+            // An entry may have become several messages: each holds its own calls.
+            let whole = pieces.get(&entry.id) == Some(&1);
+            for call in entry.calls().filter(|call| whole || names(&parts[index].text, &call.id)) {
                 if let RowKind::Message { number, .. } = kind {
                     holders.insert(&call.id, *number);
                 }
@@ -124,7 +131,11 @@ pub fn outline(parts: &[Arc<Part>], previous: &[Arc<Part>], session: &Session) -
             }
             if let Some(result) = entry.result() {
                 row.answers.push((result.call.clone(), holders.get(&result.call).copied()));
-                row.note = result_note(session, &result.call);
+                let note = result_note(session, &result.call);
+                if !row.note.is_empty() && !note.is_empty() {
+                    row.note.push_str(", ");
+                }
+                row.note.push_str(&note);
             }
         }
         rows.push(row);
@@ -205,9 +216,6 @@ pub fn message_count(parts: &[Arc<Part>]) -> usize {
 /// Parameters are ignored.
 pub fn cache_break(parts: &[Arc<Part>], previous: &[Arc<Part>]) -> Option<String> {
     let now = groups(parts);
-    let text = |list: &[Arc<Part>], members: &[usize]| -> String {
-        members.iter().map(|&index| &*list[index].text).collect()
-    };
     let mut before = groups(previous);
     before.retain(|(kind, _)| *kind != RowKind::Envelope);
     before.sort_by_key(|(kind, _)| match kind {
@@ -217,10 +225,15 @@ pub fn cache_break(parts: &[Arc<Part>], previous: &[Arc<Part>]) -> Option<String
         RowKind::Message { .. } | RowKind::Envelope => 3,
     });
     before.into_iter().find_map(|(kind, members)| {
-        let same = now
-            .iter()
-            .find(|(other, _)| same_place(other, &kind))
-            .is_some_and(|(_, mine)| text(parts, mine) == text(previous, &members));
+        let same =
+            now.iter().find(|(other, _)| same_place(other, &kind)).is_some_and(|(_, mine)| {
+                let mine: Vec<usize> = told(parts, &kind, mine).collect();
+                let theirs: Vec<usize> = told(previous, &kind, &members).collect();
+                // More may have been added to the end of a message.
+                let is_message = matches!(kind, RowKind::Message { .. });
+                (is_message || mine.len() == theirs.len())
+                    && begins(parts, &mine, previous, &theirs)
+            });
         match kind {
             _ if same => None,
             RowKind::Message { number, .. } => Some(format!("message {number}")),
@@ -270,17 +283,42 @@ fn same_place(a: &RowKind, b: &RowKind) -> bool {
 }
 
 fn change(
+    kind: &RowKind,
     parts: &[Arc<Part>],
     members: &[usize],
     previous: &[Arc<Part>],
     before: Option<&Group>,
 ) -> Change {
     let Some((_, old)) = before else { return Change::New };
-    let same = members.len() == old.len()
-        && members.iter().zip(old).all(|(&new, &old)| {
-            Arc::ptr_eq(&parts[new], &previous[old]) || parts[new].text == previous[old].text
-        });
+    let new: Vec<usize> = told(parts, kind, members).collect();
+    let old: Vec<usize> = told(previous, kind, old).collect();
+    let same = new.len() == old.len() && begins(parts, &new, previous, &old);
     if same { Change::Same } else { Change::Altered }
+}
+
+/// Those of a row's parts that tell the model something: within a message, the system text and the
+/// tools neither brackets nor cache markers.
+fn told<'a>(
+    parts: &'a [Arc<Part>],
+    kind: &'a RowKind,
+    members: &'a [usize],
+) -> impl Iterator<Item = usize> + 'a {
+    let all = matches!(kind, RowKind::Model | RowKind::Envelope);
+    let members = members.iter().copied();
+    members.filter(move |&index| all || parts[index].origin != Origin::Envelope)
+}
+
+/// Whether the new parts begin with the old ones.
+fn begins(parts: &[Arc<Part>], new: &[usize], previous: &[Arc<Part>], old: &[usize]) -> bool {
+    old.len() <= new.len()
+        && new.iter().zip(old).all(|(&new, &old)| {
+            Arc::ptr_eq(&parts[new], &previous[old]) || parts[new].text == previous[old].text
+        })
+}
+
+/// Whether a part names a call.
+fn names(text: &str, call: &CallId) -> bool {
+    serde_json::to_string(call).is_ok_and(|id| text.contains(&id))
 }
 
 fn result_note(session: &Session, call: &CallId) -> String {

@@ -10,6 +10,8 @@ use serde_json::Value;
 pub(crate) struct Fixture {
     /// Directory and name.
     pub(crate) name: String,
+    /// The format it is in.
+    pub(crate) format: Format,
     /// Status and headers; `None` if the connection was closed before any header.
     pub(crate) head: Option<ResponseHead>,
     /// The body as a client reads it.
@@ -21,7 +23,7 @@ pub(crate) struct Fixture {
 impl Fixture {
     /// The reply that the body adds up to when it arrives in these pieces.
     pub(crate) fn decode<'a>(&self, pieces: impl IntoIterator<Item = &'a [u8]>, end: End) -> Reply {
-        let mut decoder = Decoder::new(Format::OpenaiChat, self.head.as_ref().unwrap());
+        let mut decoder = Decoder::new(self.format, self.head.as_ref().unwrap());
         for piece in pieces {
             decoder.feed(piece);
         }
@@ -42,7 +44,7 @@ pub(crate) fn shared_root() -> PathBuf {
     )
 }
 
-/// All Chat Completions fixtures under a directory, by name; none if it does not exist.
+/// All fixtures under a directory, by name; none if it does not exist.
 pub(crate) fn fixtures(root: &Path) -> Vec<Fixture> {
     let mut paths = Vec::new();
     let mut directories = vec![root.to_owned()];
@@ -58,14 +60,17 @@ pub(crate) fn fixtures(root: &Path) -> Vec<Fixture> {
         }
     }
     paths.sort();
-    paths.iter().filter_map(|path| read(root, path)).collect()
+    paths.iter().map(|path| read(root, path)).collect()
 }
 
-fn read(root: &Path, path: &Path) -> Option<Fixture> {
+fn read(root: &Path, path: &Path) -> Fixture {
     let expected: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
-    if expected["protocol"] != "chat" {
-        return None;
-    }
+    let format = match expected["protocol"].as_str() {
+        Some("chat") => Format::OpenaiChat,
+        Some("messages") => Format::Anthropic,
+        Some("responses") => Format::OpenaiResponses,
+        other => panic!("{}: unknown protocol {other:?}", path.display()),
+    };
     let stem = path.to_str().unwrap().strip_suffix(".expected.json").unwrap();
     let name = Path::new(stem).strip_prefix(root).unwrap().display().to_string();
     let bytes = std::fs::read(format!("{stem}.response.http")).unwrap();
@@ -78,7 +83,7 @@ fn read(root: &Path, path: &Path) -> Option<Fixture> {
         let body = if name.contains("rawchunked") { dechunked(body) } else { body.to_vec() };
         (Some(head), body)
     };
-    Some(Fixture { name, head, body, expected })
+    Fixture { name, format, head, body, expected }
 }
 
 fn head(text: &str) -> ResponseHead {

@@ -217,5 +217,6 @@ pub(super) fn usage(raw: &RawValue) -> Option<Usage> {
             .and_then(|details| details.cached_tokens)
             .or(counts.prompt_cache_hit_tokens),
         reasoning: counts.completion_tokens_details.and_then(|details| details.reasoning_tokens),
+        ..Usage::default()
     })
 }

@@ -1,22 +1,16 @@
 //! Entries → messages of Chat Completions, and what stands around them.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use crate::conversation::{Block, Call, Entry, Origin, Part, Role, Slot};
-use crate::wire::assemble::{Encoded, Frame, envelope};
-use crate::wire::{Dialect, MaxTokens, ReasoningBack, Settings, SystemRole};
+use crate::wire::assemble::{Encoded, Frame, envelope, model};
+use crate::wire::{Dialect, MaxTokens, ReasoningBack, Settings, calls_back, json};
 
 /// The members of the body beside `messages`.
-pub fn frame(settings: &Settings) -> Frame {
-    let mut before = vec![
-        envelope("{\"model\":"),
-        Part {
-            origin: Origin::Envelope,
-            entry: None,
-            slot: Slot::Model,
-            text: json(&settings.model).into(),
-        },
-    ];
+pub(in crate::wire) fn frame(settings: &Settings) -> Frame {
+    let mut before = vec![envelope("{\"model\":"), model(settings)];
     if !settings.tools.is_empty() {
         let tools: Vec<String> = settings
             .tools
@@ -70,16 +64,13 @@ fn parameters(settings: &Settings) -> String {
 }
 
 /// An entry as a message; `None` if it holds nothing that can be sent (reasoning alone).
-pub fn encode(entry: &Entry, dialect: &Dialect) -> Option<Encoded> {
+pub(in crate::wire) fn encode(entry: &Entry, dialect: Dialect) -> Option<Encoded> {
     let text = entry.text();
     let mut repairs = Vec::new();
     let (role, json) = match entry.role {
         Role::System | Role::User if text.trim().is_empty() => return None,
         Role::System => {
-            let role = match dialect.system_role {
-                SystemRole::System => "system",
-                SystemRole::Developer => "developer",
-            };
+            let role = dialect.system_role.word();
             (role, json(&Plain { role, content: &text }))
         }
         Role::User => ("user", json(&Plain { role: "user", content: &text })),
@@ -122,25 +113,9 @@ fn reasoning(entry: &Entry) -> String {
         .collect()
 }
 
-/// Servers refuse a history whose calls have no name or whose arguments are not a JSON object, so
-/// an unusable call goes back in a form that they accept; its result tells what had arrived.
 fn function_call<'a>(call: &'a Call, repairs: &mut Vec<String>) -> ToolCall<'a> {
-    let usable =
-        serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&call.arguments);
-    let arguments = if call.arguments.trim().is_empty() {
-        "{}"
-    } else if usable.is_err() {
-        repairs.push(format!("call {}: unusable arguments are sent as {{}}", call.id));
-        "{}"
-    } else {
-        &call.arguments
-    };
-    let name = if call.name.is_empty() {
-        repairs.push(format!("call {}: the missing name is sent as \"unnamed\"", call.id));
-        "unnamed"
-    } else {
-        &call.name
-    };
+    let arguments = calls_back::arguments(call, repairs);
+    let name = calls_back::name(call, repairs);
     ToolCall { id: &call.id.0, kind: "function", function: Function { name, arguments } }
 }
 
@@ -177,13 +152,8 @@ struct ToolCall<'a> {
 
 #[derive(Serialize)]
 struct Function<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     arguments: &'a str,
-}
-
-/// JSON of plain structs and strings, which cannot fail.
-fn json<T: Serialize + ?Sized>(value: &T) -> String {
-    serde_json::to_string(value).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -241,7 +211,7 @@ mod tests {
             Entry { id, parent: None, role: Role::Assistant, origin: Origin::Model, blocks }
         };
         let back = Dialect { reasoning_back: ReasoningBack::WithCalls, ..Dialect::default() };
-        let sent = |entry: &Entry, dialect: &Dialect| encode(entry, dialect).unwrap();
+        let sent = |entry: &Entry, dialect: &Dialect| encode(entry, *dialect).unwrap();
         let json = sent(&entry(Some("hm"), true), &back).json;
         assert!(json.contains(r#""reasoning_content":"hm""#), "{json}");
         let json = sent(&entry(None, true), &back).json;

@@ -1,10 +1,8 @@
 //! Chat Completions: entries → messages, bytes → reply.
 
-mod calls;
 mod chunk;
 mod decode;
 mod encode;
-mod errors;
 
-pub use decode::Decoder;
-pub use encode::{encode, frame};
+pub(super) use decode::Reader;
+pub(super) use encode::{encode, frame};

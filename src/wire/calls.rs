@@ -95,6 +95,16 @@ impl Calls {
         self.calls.len() - 1
     }
 
+    /// How many calls have begun.
+    pub(super) fn len(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// The arguments of a call so far.
+    pub(super) fn arguments(&mut self, position: usize) -> Option<&mut String> {
+        self.calls.get_mut(position).map(|call| &mut call.arguments)
+    }
+
     /// The name of a call as far as known.
     pub(super) fn name(&self, position: usize) -> &str {
         self.calls.get(position).map_or("", |call| &call.name)
@@ -142,10 +152,10 @@ impl Arriving {
             Ending::Failed => {
                 Some("the reply failed before it was complete, so the call may be cut off; not run")
             }
-            Ending::Proper(Some("length" | "max_tokens")) if is_last => {
+            Ending::Proper(Some(reason)) if is_last && CUT_SHORT.contains(&reason) => {
                 Some("cut off by the output limit; not run; send a shorter call")
             }
-            Ending::Proper(Some("content_filter")) if is_last => {
+            Ending::Proper(Some(reason)) if is_last && FILTERED.contains(&reason) => {
                 Some("cut off by the server's content filter; not run")
             }
             Ending::Proper(_) if self.name.trim().is_empty() => {
@@ -160,6 +170,18 @@ impl Arriving {
         }
     }
 }
+
+/// Why a reply ends that has reached a limit, in the words of all formats.
+const CUT_SHORT: [&str; 5] = [
+    "length",
+    "max_tokens",
+    "model_context_window_exceeded",
+    "incomplete",
+    "incomplete:max_output_tokens",
+];
+
+/// Why a reply ends that the server did not want to go on with, in the words of all formats.
+const FILTERED: [&str; 3] = ["content_filter", "refusal", "incomplete:content_filter"];
 
 /// What keeps a text from being a JSON object.
 fn object_fault(text: &str) -> Option<String> {
