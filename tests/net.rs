@@ -252,7 +252,7 @@ async fn causes_of_no_connection_are_told_apart() {
     let url = "http://no-such-host.invalid/v1".to_owned();
     let failure = exchange(&quick(), url).await.unwrap_err();
     let words = ["cannot find the host no-such-host.invalid (", "Nothing was sent to the model."];
-    assert_failure(&failure, FailureKind::Disconnected, &words);
+    assert_failure(&failure, FailureKind::Unreachable, &words);
 
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -263,7 +263,7 @@ async fn causes_of_no_connection_are_told_apart() {
     });
     let failure = exchange(&quick(), format!("https://{address}")).await.unwrap_err();
     let words = [&*format!("no secure connection to {address} (it does not speak TLS)"), "http://"];
-    assert_failure(&failure, FailureKind::Disconnected, &words);
+    assert_failure(&failure, FailureKind::Unreachable, &words);
 }
 
 #[tokio::test]
@@ -278,11 +278,13 @@ async fn a_certificate_that_nobody_vouches_for_is_named() {
     });
     let failure = exchange(&Client::new(), format!("https://{address}")).await.unwrap_err();
     let words = [
-        &*format!("no secure connection to {address} (invalid peer certificate: "),
+        &*format!(
+            "certificate of {address} not trusted: nobody that this machine trusts vouches for it"
+        ),
         "Nothing was sent to the model.",
         "SSL_CERT_FILE",
     ];
-    assert_failure(&failure, FailureKind::Disconnected, &words);
+    assert_failure(&failure, FailureKind::Unreachable, &words);
     assert_eq!(received.join().unwrap(), 0, "the request was sent");
 }
 
@@ -311,13 +313,13 @@ async fn a_server_that_never_answers_is_given_up() {
     let client = Client::with(limits, Proxies::default());
     let failure = exchange(&client, format!("https://{address}")).await.unwrap_err();
     let words = [&*format!("cannot connect to {address} (no answer within 0.2 s)")];
-    assert_failure(&failure, FailureKind::Disconnected, &words);
+    assert_failure(&failure, FailureKind::Unreachable, &words);
 
     let begun = Instant::now();
     let failure = exchange(&quick(), format!("http://{address}")).await.unwrap_err();
     assert_failure(
         &failure,
-        FailureKind::Disconnected,
+        FailureKind::Unreachable,
         &[&format!("no data from {address} for 0.3 s")],
     );
     assert!(begun.elapsed() < Duration::from_secs(3));
@@ -413,7 +415,7 @@ async fn silence_is_given_up_and_any_byte_is_a_sign_of_life() {
     assert!(begun.elapsed() < Duration::from_secs(5));
     assert_eq!(reply.text(), "Hel");
     let words = [&*format!("no data from {address} for 0.3 s")];
-    assert_failure(&reply.failure.unwrap(), FailureKind::Disconnected, &words);
+    assert_failure(&reply.failure.unwrap(), FailureKind::Unreachable, &words);
 }
 
 #[tokio::test]
@@ -449,7 +451,7 @@ async fn an_unusable_proxy_is_named_and_not_passed_over() {
     let proxies = Proxies { https: "http://:secret@:".to_owned(), ..Proxies::default() };
     let client = Client::with(Limits::default(), proxies);
     let failure = exchange(&client, "http://127.0.0.1:9".to_owned()).await.unwrap_err();
-    assert_failure(&failure, FailureKind::Disconnected, &["HTTPS_PROXY", "Nothing was sent."]);
+    assert_failure(&failure, FailureKind::Unreachable, &["HTTPS_PROXY", "Nothing was sent."]);
 }
 
 #[tokio::test]

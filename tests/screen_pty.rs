@@ -196,12 +196,12 @@ fn esc_stops_a_running_command_and_keeps_its_output() {
 #[test]
 fn a_failure_is_shown_and_the_next_prompt_works() {
     let world = World::new();
-    let html = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/html\r\ncontent-length: 11\r\n\r\n<h1>no</h1>".to_vec();
+    let html = b"HTTP/1.1 501 Not Implemented\r\ncontent-type: text/html\r\ncontent-length: 11\r\n\r\n<h1>no</h1>".to_vec();
     let server = Server::start(vec![vec![Step::Send(html)], text("Back again.")]);
     let url = server.url();
     let mut screen = Screen::start(&world, &["--url", &url, "--model", "m"], 80, 24);
     ask(&mut screen, "hello there");
-    screen.shows("503");
+    screen.shows("501");
     screen.shows("/continue");
     screen.shows("hello there");
     ask(&mut screen, "/continue");

@@ -1,13 +1,21 @@
-//! A model behind HTTP: one attempt to post a request, and the reply read from its stream.
+//! A model behind HTTP: posts a request, reads the reply from its stream, and posts once more where
+//! `net::retry` says so. Every attempt is recorded.
 
-use std::time::Instant;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::time::{Duration, Instant, SystemTime};
 
+use time::OffsetDateTime;
+use time::macros::format_description;
 use tokio_util::sync::CancellationToken;
 
 use super::looper::Model;
-use super::recorder::Recorder;
-use crate::conversation::{Record, Reply, Response, TurnNumber};
+use super::recorder::{self, Recorder};
+use crate::conversation::{
+    Failure, FailureKind, Place, Progress, Record, Reply, Response, TurnNumber,
+};
+use crate::net::retry::{self, Stop, Verdict};
 use crate::net::{self, Client, Endpoint};
+use crate::text;
 use crate::wire::{Decoder, End, Format, Request};
 
 /// Posts to one endpoint in one format.
@@ -16,12 +24,14 @@ pub struct HttpModel {
     client: Client,
     endpoint: Endpoint,
     format: Format,
+    /// The wire message that the server's last refusal named.
+    refused: Option<usize>,
 }
 
 impl HttpModel {
     /// A model at this endpoint.
     pub fn new(client: Client, endpoint: Endpoint, format: Format) -> Self {
-        Self { client, endpoint, format }
+        Self { client, endpoint, format, refused: None }
     }
 }
 
@@ -33,7 +43,87 @@ impl Model for HttpModel {
         recorder: &mut Recorder,
         stop: &CancellationToken,
     ) -> Reply {
-        let attempt = 1;
+        let mut number = 1;
+        loop {
+            let kept_alive = self.client.may_have_kept_a_connection();
+            let Attempted { reply, shown, should_retry } =
+                self.attempt(turn, number, request, recorder, stop).await;
+            let Some(failure) = reply.failure.as_ref().filter(|_| !reply.stopped) else {
+                self.refused = None;
+                return reply;
+            };
+            let attempt = retry::Attempt {
+                number,
+                failure,
+                shown,
+                kept_alive,
+                should_retry: should_retry.as_deref(),
+            };
+            match retry::judge(attempt, chance(), SystemTime::now()) {
+                Verdict::Retry(wait) => {
+                    if !wait_for(wait, number + 1, failure, recorder, stop).await {
+                        return Reply { stopped: true, ..Reply::default() };
+                    }
+                    number += 1;
+                }
+                Verdict::Stop(why) => {
+                    if let Some(notice) = self.notice(why, failure) {
+                        recorder.progress(Progress::Notice(notice)).await;
+                    }
+                    return reply;
+                }
+            }
+        }
+    }
+}
+
+/// An attempt that is over.
+struct Attempted {
+    reply: Reply,
+    /// Whether anything of the answer was shown.
+    shown: bool,
+    /// The `x-should-retry` header.
+    should_retry: Option<String>,
+}
+
+/// Waits before the next attempt, so that the user sees it; a wait of nothing is not worth a word.
+/// Returns whether to go on.
+async fn wait_for(
+    wait: Duration,
+    attempt: u32,
+    failure: &Failure,
+    recorder: &mut Recorder,
+    stop: &CancellationToken,
+) -> bool {
+    if !wait.is_zero() {
+        let ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        let until = recorder::now_ms().saturating_add(ms);
+        let (of, why) = (retry::ATTEMPTS, failure.cause());
+        recorder.progress(Progress::Waiting { attempt, of, until, ms, why }).await;
+    }
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => false,
+        () = tokio::time::sleep(wait) => true,
+    }
+}
+
+/// A number from 0 up to 1 that spreads the waits of many clients.
+fn chance() -> f64 {
+    let random = RandomState::new().build_hasher().finish();
+    f64::from(u32::try_from(random >> 32).unwrap_or_default()) / f64::from(u32::MAX)
+}
+
+impl HttpModel {
+    /// Posts the request once, and records it.
+    async fn attempt(
+        &self,
+        turn: TurnNumber,
+        attempt: u32,
+        request: &Request,
+        recorder: &mut Recorder,
+        stop: &CancellationToken,
+    ) -> Attempted {
         recorder.record(Record::Attempt { turn, attempt }).await;
         let mut exchange = Exchange::begin(turn, attempt);
         let posted = tokio::select! {
@@ -41,20 +131,69 @@ impl Model for HttpModel {
             () = stop.cancelled() => None,
             posted = self.client.post(&self.endpoint, request.parts.clone()) => Some(posted),
         };
-        let reply = match posted {
+        let mut should_retry = None;
+        let mut reply = match posted {
             None => Reply { stopped: true, ..Reply::default() },
             Some(Err(failure)) => {
                 exchange.status = failure.status;
                 Reply { failure: Some(failure), ..Reply::default() }
             }
-            Some(Ok(response)) => self.read(response, &mut exchange, recorder, stop).await,
+            Some(Ok(response)) => {
+                should_retry = response.head.header("x-should-retry").map(str::to_owned);
+                self.read(response, &mut exchange, recorder, stop).await
+            }
         };
+        reply.failure = reply.failure.map(|failure| self.with_host(failure));
+        let shown = exchange.shown || !reply.content.is_empty();
         recorder.record(Record::Response(exchange.end(&reply))).await;
-        reply
+        Attempted { reply, shown, should_retry }
     }
-}
 
-impl HttpModel {
+    /// Decoders do not know whom they read.
+    fn with_host(&self, mut failure: Failure) -> Failure {
+        let host = self.endpoint.host().unwrap_or_default();
+        let message = &failure.message;
+        failure.message = match (failure.place, failure.kind) {
+            (Place::Transport, _) => return failure,
+            (Place::Http, FailureKind::Auth) if self.endpoint.key.is_none() => {
+                format!("{host} asks for a key (none was sent): {message}")
+            }
+            (Place::Http, FailureKind::Auth) => format!("key rejected by {host}: {message}"),
+            (_, FailureKind::Malformed | FailureKind::Protocol) => format!("{host}: {message}"),
+            _ => return failure,
+        };
+        failure
+    }
+
+    /// What the user should know beside the failure itself.
+    fn notice(&mut self, why: Stop, failure: &Failure) -> Option<String> {
+        let named = failure.refused_message();
+        let again = named.is_some() && std::mem::replace(&mut self.refused, named) == named;
+        match why {
+            Stop::Lasting => named.filter(|_| again).map(|index| {
+                format!(
+                    "The server refused messages[{index}] for the second time: it will refuse every \
+                    request that holds it. The inspector shows the message; /clear starts without it."
+                )
+            }),
+            Stop::Shown => None,
+            Stop::ServerSaysNo => {
+                Some("Not tried again: the server says that it would fail again.".to_owned())
+            }
+            Stop::TooOften => {
+                Some(format!("Given up after {} attempts.", retry::ATTEMPTS))
+            }
+            Stop::TooLong(wait) => {
+                let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+                let until = OffsetDateTime::now_utc() + wait;
+                let format = format_description!("[year]-[month]-[day] [hour]:[minute] UTC");
+                let until = until.format(format).unwrap_or_default();
+                let wait = text::duration(wait_ms);
+                Some(format!("Not tried again: the server asks to wait {wait}, until {until}."))
+            }
+        }
+    }
+
     /// Reads the response to its end, to the reply's end mark, or until it is stopped.
     async fn read(
         &self,
@@ -66,6 +205,9 @@ impl HttpModel {
         exchange.status = Some(response.head.status);
         recorder.begin_exchange(exchange.turn, exchange.attempt, &response.head).await;
         let mut decoder = Decoder::new(self.format, &response.head);
+        if let Some(compression) = response.compression() {
+            return compressed(compression, decoder.finish(End::Eof), response.head.status);
+        }
         let end = loop {
             let chunk = tokio::select! {
                 biased;
@@ -77,6 +219,7 @@ impl HttpModel {
                     exchange.count(bytes.len());
                     recorder.exchange_bytes(&bytes).await;
                     for progress in decoder.feed(&bytes) {
+                        exchange.shown = true;
                         recorder.progress(progress).await;
                     }
                     if decoder.is_done() {
@@ -91,6 +234,23 @@ impl HttpModel {
     }
 }
 
+/// The reply of a server that compresses without being asked. What kind of failure it is, an error
+/// status still says.
+fn compressed(compression: &str, reply: Reply, status: u16) -> Reply {
+    let message = format!(
+        "an answer compressed with {compression}, though none was asked for; it was not read. Turn \
+        compression off at the server, or at the proxy before it."
+    );
+    let failure = match reply.failure {
+        Some(failure) if status != 200 => Failure { message, ..failure },
+        _ => Failure {
+            status: Some(status),
+            ..Failure::new(Place::Body, FailureKind::Malformed, message)
+        },
+    };
+    Reply { failure: Some(failure), ..Reply::default() }
+}
+
 /// What is measured of one attempt.
 struct Exchange {
     turn: TurnNumber,
@@ -99,11 +259,21 @@ struct Exchange {
     status: Option<u16>,
     first_byte_ms: Option<u64>,
     bytes: u64,
+    /// Whether anything of it was shown.
+    shown: bool,
 }
 
 impl Exchange {
     fn begin(turn: TurnNumber, attempt: u32) -> Self {
-        Self { turn, attempt, began: Instant::now(), status: None, first_byte_ms: None, bytes: 0 }
+        Self {
+            turn,
+            attempt,
+            began: Instant::now(),
+            status: None,
+            first_byte_ms: None,
+            bytes: 0,
+            shown: false,
+        }
     }
 
     fn elapsed_ms(&self) -> u64 {

@@ -125,6 +125,9 @@ impl Report {
         }
         let line = match event {
             Event::Progress(Progress::Notice(notice)) => notice.clone(),
+            Event::Progress(Progress::Waiting { attempt, of, ms, why, .. }) => {
+                format!("retry {attempt} of {of} in {}: {why}", text::duration(*ms))
+            }
             Event::Progress(_) => return Ok(()),
             Event::Record(stamped) => match self.line(&stamped.record) {
                 Some(line) => line,

@@ -6,7 +6,7 @@ impl Failure {
     /// What happened, in the server's words or ours. Untrusted text.
     pub fn cause(&self) -> String {
         match (self.place, self.status) {
-            (Place::Http, Some(status)) if !self.message.contains(&status.to_string()) => {
+            (Place::Http, Some(status)) if !self.message.contains(&format!("HTTP {status}")) => {
                 format!("HTTP {status}: {}", self.message.trim_end())
             }
             _ => self.message.trim_end().to_owned(),
@@ -40,6 +40,7 @@ impl Failure {
             FailureKind::Protocol | FailureKind::Malformed => {
                 "Check that the URL (--url) is that of the API, such as http://127.0.0.1:8080/v1."
             }
+            FailureKind::Unreachable => "Then try again.",
             FailureKind::Disconnected => "Check that the server runs and can be reached, then try again.",
         }
         .to_owned()
@@ -93,6 +94,7 @@ mod tests {
             (FailureKind::Protocol, "--url"),
             (FailureKind::Malformed, "--url"),
             (FailureKind::Disconnected, "try again"),
+            (FailureKind::Unreachable, "try again"),
         ];
         for (kind, words) in cases {
             let advice = after(kind, None, None);

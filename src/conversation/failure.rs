@@ -68,8 +68,11 @@ pub enum FailureKind {
     Protocol,
     /// Not JSON, or not of the format's shape.
     Malformed,
-    /// No connection, or it ended before the end mark.
+    /// The connection was refused, or it ended before the end mark.
     Disconnected,
+    /// No connection can be made, or nothing comes over it: an unknown name, a certificate, a proxy, a
+    /// time-out. Trying again at once would not help.
+    Unreachable,
 }
 
 impl Failure {

@@ -8,6 +8,7 @@ mod entry;
 mod failure;
 mod history;
 mod record;
+mod refusal;
 mod reply;
 mod request;
 mod session;

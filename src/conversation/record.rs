@@ -248,6 +248,19 @@ pub enum Progress {
         /// The call.
         call: CallId,
     },
+    /// An attempt failed; the same request is posted once more after a wait. `Command::Stop` ends it.
+    Waiting {
+        /// The attempt that comes next.
+        attempt: u32,
+        /// Attempts there are at most.
+        of: u32,
+        /// When it begins, in milliseconds since 1970.
+        until: u64,
+        /// How long the wait is in all, in milliseconds.
+        ms: u64,
+        /// Why the last attempt failed. Untrusted text.
+        why: String,
+    },
     /// Something the user should know: cause, what was not done, next step.
     Notice(String),
 }

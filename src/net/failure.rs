@@ -8,6 +8,7 @@ use std::error::Error;
 use std::io;
 
 use reqwest::Url;
+use rustls::CertificateError;
 
 use super::Limits;
 use crate::conversation::{Failure, FailureKind, Place};
@@ -17,49 +18,99 @@ use crate::conversation::{Failure, FailureKind, Place};
 pub(super) struct Peer {
     /// Host, and the port if the URL has one.
     host: String,
+    /// Host and port of the proxy on the way, if there is one.
+    proxy: Option<String>,
     pub(super) limits: Limits,
 }
 
 impl Peer {
-    pub(super) fn new(url: &Url, limits: Limits) -> Self {
-        Self { host: host(url), limits }
+    pub(super) fn new(url: &Url, limits: Limits, proxy: Option<String>) -> Self {
+        Self { host: host(url), proxy, limits }
     }
 
     /// No answer came.
-    pub(super) fn not_answered(&self, error: &reqwest::Error, has_proxy: bool) -> Failure {
-        let host = &self.host;
+    pub(super) fn not_answered(&self, error: &reqwest::Error) -> Failure {
+        let Self { host, proxy, limits } = self;
+        let through = proxy.as_ref().map(|proxy| format!(" through the proxy {proxy}"));
+        let through = through.unwrap_or_default();
         if !error.is_connect() {
             let why = innermost(error);
             return disconnected(format!(
-                "the connection to {host} was lost before an answer came ({why}). The server may have \
-                read the messages."
+                "the connection to {host}{through} was lost before an answer came ({why}). The server \
+                may have read the messages."
             ));
         }
-        let proxy = if has_proxy { " A proxy is set in the environment." } else { "" };
-        let (what, why, hint) = match Cause::of(error) {
-            _ if error.is_timeout() => {
-                let seconds = self.limits.connect.as_secs_f32();
-                let why = format!("no answer within {seconds} s");
-                ("cannot connect to", why, "Check the URL and the network.")
-            }
+        let cause = if error.is_timeout() { Cause::Silence } else { Cause::of(error) };
+        let nothing = "Nothing was sent to the model.";
+        let secure = |why: &str, hint: &str| {
+            unreachable(format!(
+                "no secure connection to {host}{through} ({why}). {nothing} {hint}"
+            ))
+        };
+        // Up to the tunnel, it is the proxy that is spoken to.
+        let (to, check) = match proxy {
+            Some(proxy) => (format!("the proxy {proxy} on the way to {host}"), PROXY_HINT),
+            None => (host.clone(), "Check the URL and the network."),
+        };
+        match cause {
             Cause::Refused => {
-                let hint = "Is the server running? Check the port in the URL.";
-                ("cannot connect to", "connection refused".to_owned(), hint)
+                let hint = match proxy {
+                    Some(_) => PROXY_HINT,
+                    None => "Is the server running? Check the port in the URL.",
+                };
+                let why = "connection refused";
+                disconnected(format!("cannot connect to {to} ({why}). {nothing} {hint}"))
+            }
+            Cause::Silence => {
+                let seconds = limits.connect.as_secs_f32();
+                let why = format!("no answer within {seconds} s");
+                unreachable(format!("cannot connect to {to} ({why}). {nothing} {check}"))
             }
             Cause::Name(why) => {
-                ("cannot find the host", why, "Check the host in the URL, and the network.")
+                let (what, hint) = match proxy {
+                    Some(_) => (to, check),
+                    None => {
+                        (format!("the host {host}"), "Check the host in the URL, and the network.")
+                    }
+                };
+                unreachable(format!("cannot find {what} ({why}). {nothing} {hint}"))
+            }
+            Cause::KeptOut => self.kept_out(),
+            Cause::NoTunnel => {
+                unreachable(format!("cannot connect to {host}: {to} refuses. {nothing} {check}"))
             }
             Cause::NotTls => {
-                let why = "it does not speak TLS".to_owned();
-                ("no secure connection to", why, "Does the URL have to begin with http://?")
+                secure("it does not speak TLS", "Does the URL have to begin with http://?")
             }
-            Cause::Tls(why) => {
-                let hint = "For a private certificate authority set SSL_CERT_FILE.";
-                ("no secure connection to", why, hint)
+            Cause::Certificate(why) => {
+                let hint = match why {
+                    Distrust::Issuer => {
+                        " For a private certificate authority, name its file in SSL_CERT_FILE."
+                    }
+                    Distrust::Time => " Is this machine's clock right?",
+                    Distrust::Other(_) => "",
+                };
+                let why = why.words();
+                unreachable(format!(
+                    "certificate of {host}{through} not trusted: {why}. {nothing}{hint}"
+                ))
             }
-            Cause::Other(why) => ("cannot connect to", why, "Check the URL and the network."),
-        };
-        disconnected(format!("{what} {host} ({why}). Nothing was sent to the model. {hint}{proxy}"))
+            Cause::Tls(why) => secure(&why, "Check the URL."),
+            Cause::Other(why) => {
+                unreachable(format!("cannot connect to {to} ({why}). {nothing} {check}"))
+            }
+        }
+    }
+
+    /// The proxy answers 407.
+    pub(super) fn kept_out(&self) -> Failure {
+        let proxy = self.proxy.as_deref().unwrap_or("that it did not name");
+        let message = format!(
+            "HTTP 407: the proxy {proxy} asks for a user name and a password, or does not accept those \
+            it got. Nothing reached {}. Put them in the proxy's variable: http://NAME:PASSWORD@HOST.",
+            self.host
+        );
+        Failure { status: Some(407), ..unreachable(message) }
     }
 
     /// The connection broke within the answer's body.
@@ -72,8 +123,8 @@ impl Peer {
     /// Nothing came for the idle limit.
     pub(super) fn silent(&self) -> Failure {
         let seconds = self.limits.idle.as_secs_f32();
-        disconnected(format!(
-            "no data from {} for {seconds} s; the connection was closed.",
+        unreachable(format!(
+            "no data from {} for {seconds} s; the connection was closed. Is the server stuck?",
             self.host
         ))
     }
@@ -101,6 +152,13 @@ fn disconnected(message: String) -> Failure {
     Failure::new(Place::Transport, FailureKind::Disconnected, message)
 }
 
+fn unreachable(message: String) -> Failure {
+    Failure::new(Place::Transport, FailureKind::Unreachable, message)
+}
+
+const PROXY_HINT: &str =
+    "Check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, or except the host in NO_PROXY.";
+
 fn host(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
@@ -109,23 +167,76 @@ fn host(url: &Url) -> String {
 /// Why there is no connection.
 enum Cause {
     Refused,
+    /// Nothing came within the limit.
+    Silence,
     Name(String),
+    /// The proxy wants to know who it is.
+    KeptOut,
+    /// The proxy did not reach the server.
+    NoTunnel,
     /// The bytes that came are no TLS.
     NotTls,
+    Certificate(Distrust),
     Tls(String),
     Other(String),
+}
+
+/// Why a certificate is not trusted.
+enum Distrust {
+    Issuer,
+    Time,
+    Other(String),
+}
+
+impl Distrust {
+    fn of(error: &CertificateError) -> Self {
+        match error {
+            // The last two: an issuer of that name is trusted, but did not sign this.
+            CertificateError::UnknownIssuer
+            | CertificateError::BadSignature
+            | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
+                Self::Issuer
+            }
+            CertificateError::Expired
+            | CertificateError::ExpiredContext { .. }
+            | CertificateError::NotValidYet
+            | CertificateError::NotValidYetContext { .. } => Self::Time,
+            // webpki says so of a certificate that vouches for itself.
+            CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
+                Self::Issuer
+            }
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                Self::Other("it is for another host".to_owned())
+            }
+            other => Self::Other(other.to_string()),
+        }
+    }
+
+    fn words(&self) -> &str {
+        match self {
+            Self::Issuer => "nobody that this machine trusts vouches for it",
+            Self::Time => "it has expired, or is not valid yet",
+            Self::Other(why) => why,
+        }
+    }
 }
 
 impl Cause {
     fn of(error: &(dyn Error + 'static)) -> Self {
         for error in chain(error) {
-            // hyper-util's connector says it in these words and keeps the resolver's error inside.
-            if error.to_string() == "dns error" {
-                return Self::Name(innermost(error));
+            // hyper-util says these in such words and keeps the resolver's error inside.
+            match &*error.to_string() {
+                "dns error" => return Self::Name(innermost(error)),
+                "tunnel error: proxy authorization required" => return Self::KeptOut,
+                "tunnel error: unsuccessful" | "tunnel error: unexpected end of file" => {
+                    return Self::NoTunnel;
+                }
+                _ => {}
             }
             if let Some(tls) = error.downcast_ref::<rustls::Error>() {
                 return match tls {
                     rustls::Error::InvalidMessage(_) => Self::NotTls,
+                    rustls::Error::InvalidCertificate(why) => Self::Certificate(Distrust::of(why)),
                     other => Self::Tls(other.to_string()),
                 };
             }

@@ -2,7 +2,7 @@
 
 use tokio::time::timeout;
 
-use super::{Client, Endpoint, Response, Tools, failure};
+use super::{Client, Endpoint, Response, failure};
 use crate::conversation::{Failure, FailureKind};
 use crate::wire::Auth;
 
@@ -15,8 +15,8 @@ impl Client {
         let url = endpoint
             .target()
             .map_err(|why| failure::nothing_sent(FailureKind::InvalidRequest, &why))?;
-        let peer = failure::Peer::new(&url, self.limits);
-        let Tools { http, has_proxy } = self.tools().await?;
+        let peer = failure::Peer::new(&url, self.limits, self.proxies.on_the_way_to(&url));
+        let http = self.http().await?;
         let mut request = http.get(url.clone()).header("accept", "application/json");
         if endpoint.auth == Auth::ApiKey {
             request = request.header("anthropic-version", "2023-06-01");
@@ -29,7 +29,7 @@ impl Client {
         }
         match timeout(self.limits.idle, request.send()).await {
             Ok(Ok(inner)) => Response::of(inner, peer, &url),
-            Ok(Err(error)) => Err(peer.not_answered(&error, has_proxy)),
+            Ok(Err(error)) => Err(peer.not_answered(&error)),
             Err(_) => Err(peer.silent()),
         }
     }

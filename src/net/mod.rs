@@ -1,7 +1,7 @@
 //! The HTTP client: posts the parts of a request to an endpoint and hands over the answer's bytes.
 //!
 //! Redirects are not followed, so that a key goes only to the URL it belongs to. Nothing is tried
-//! again behind the loop's back. Addresses of this machine are never reached through a proxy. What
+//! again behind the loop's back: `retry` says what may be, `agent` does it. Addresses of this machine are never reached through a proxy. What
 //! an answer means, also one with an error status, is `wire`'s.
 
 mod body;
@@ -9,11 +9,13 @@ mod endpoint;
 mod failure;
 mod get;
 mod proxies;
+pub mod retry;
 
 pub use endpoint::{Endpoint, Key};
 pub use proxies::Proxies;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -43,18 +45,14 @@ impl Default for Limits {
 #[derive(Debug, Clone)]
 pub struct Client {
     limits: Limits,
+    proxies: Arc<Proxies>,
+    /// Whether a server has answered: then a connection may have been kept.
+    answered: Arc<AtomicBool>,
     /// Filled by the thread that makes the client.
     made: watch::Receiver<Option<Made>>,
 }
 
-type Made = Result<Tools, String>;
-
-#[derive(Debug, Clone)]
-struct Tools {
-    http: reqwest::Client,
-    /// Whether a proxy is used for other machines than this one.
-    has_proxy: bool,
-}
+type Made = Result<reqwest::Client, String>;
 
 impl Default for Client {
     fn default() -> Self {
@@ -72,10 +70,12 @@ impl Client {
     /// A client with other limits and proxies.
     pub fn with(limits: Limits, proxies: Proxies) -> Self {
         let (sender, made) = watch::channel(None);
+        let proxies = Arc::new(proxies);
+        let used = proxies.clone();
         let thread = std::thread::Builder::new().name("http client".to_owned());
         // If there can be no thread, the sender is dropped, and the first request says so.
-        let _ = thread.spawn(move || sender.send(Some(make(limits, &proxies))));
-        Self { limits, made }
+        let _ = thread.spawn(move || sender.send(Some(make(limits, &used))));
+        Self { limits, proxies, answered: Arc::default(), made }
     }
 
     /// Posts the parts, one after the other, as one body of JSON, and waits for the answer's head.
@@ -90,8 +90,8 @@ impl Client {
         let url = endpoint
             .target()
             .map_err(|why| failure::nothing_sent(FailureKind::InvalidRequest, &why))?;
-        let peer = failure::Peer::new(&url, self.limits);
-        let Tools { http, has_proxy } = self.tools().await?;
+        let peer = failure::Peer::new(&url, self.limits, self.proxies.on_the_way_to(&url));
+        let http = self.http().await?;
         let mut request = http
             .post(url.clone())
             .header("content-type", "application/json")
@@ -108,21 +108,27 @@ impl Client {
         }
         let inner = match timeout(self.limits.idle, request.send()).await {
             Ok(Ok(inner)) => inner,
-            Ok(Err(error)) => return Err(peer.not_answered(&error, has_proxy)),
+            Ok(Err(error)) => return Err(peer.not_answered(&error)),
             Err(_) => return Err(peer.silent()),
         };
+        self.answered.store(true, Ordering::Relaxed);
         Response::of(inner, peer, &url)
     }
 
-    async fn tools(&self) -> Result<Tools, Failure> {
+    /// Whether the next request may go over a connection that was kept from an earlier answer.
+    pub fn may_have_kept_a_connection(&self) -> bool {
+        self.answered.load(Ordering::Relaxed)
+    }
+
+    async fn http(&self) -> Result<reqwest::Client, Failure> {
         let failed = |why: &str| {
             let why = format!("the HTTP client cannot be made ({why}).");
-            failure::nothing_sent(FailureKind::Disconnected, &why)
+            failure::nothing_sent(FailureKind::Unreachable, &why)
         };
         let mut made = self.made.clone();
         let made = made.wait_for(Option::is_some).await;
         match made.as_deref() {
-            Ok(Some(Ok(tools))) => Ok(tools.clone()),
+            Ok(Some(Ok(http))) => Ok(http.clone()),
             Ok(Some(Err(why))) => Err(failed(why)),
             Ok(None) | Err(_) => Err(failed("its thread ended early")),
         }
@@ -140,13 +146,10 @@ fn make(limits: Limits, proxies: &Proxies) -> Made {
         .connect_timeout(limits.connect)
         // Those of the environment without loopback, instead of all those of the environment.
         .no_proxy();
-    let proxies = proxies.build()?;
-    let has_proxy = !proxies.is_empty();
-    for proxy in proxies {
+    for proxy in proxies.build()? {
         builder = builder.proxy(proxy);
     }
-    let http = builder.build().map_err(|error| failure::innermost(&error))?;
-    Ok(Tools { http, has_proxy })
+    builder.build().map_err(|error| failure::innermost(&error))
 }
 
 /// An answer whose head has come.
@@ -159,9 +162,12 @@ pub struct Response {
 }
 
 impl Response {
-    /// The answer of `url`, unless it is a redirect.
+    /// The answer of `url`, unless it is a redirect or a proxy's.
     #[expect(clippy::result_large_err, reason = "it is what `Client::post` hands on")]
     fn of(inner: reqwest::Response, peer: failure::Peer, url: &Url) -> Result<Self, Failure> {
+        if inner.status().as_u16() == 407 {
+            return Err(peer.kept_out());
+        }
         if inner.status().is_redirection() {
             let location = inner.headers().get("location").and_then(|value| value.to_str().ok());
             let to = location.and_then(|location| url.join(location).ok());
@@ -172,6 +178,12 @@ impl Response {
         });
         let head = ResponseHead { status: inner.status().as_u16(), headers: headers.collect() };
         Ok(Self { head, inner, peer })
+    }
+
+    /// How the body is compressed, if it is. Nothing asks for that, and nothing can read it.
+    pub fn compression(&self) -> Option<&str> {
+        let encoding = self.head.header("content-encoding")?.trim();
+        (!encoding.is_empty() && !encoding.eq_ignore_ascii_case("identity")).then_some(encoding)
     }
 
     /// The next bytes of the body; `None` at its end in good order.

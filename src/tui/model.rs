@@ -87,6 +87,8 @@ pub struct Model {
     pub(super) note: Option<String>,
     /// Whether the loop works on a prompt.
     pub(super) running: bool,
+    /// The attempt that is waited for, of how many, and when it begins in milliseconds since 1970.
+    pub(super) retry: Option<(u32, u32, u64)>,
     /// Turns posted for the newest prompt.
     pub(super) turns_of_prompt: u32,
     /// The last key or paste.
@@ -116,6 +118,7 @@ impl Model {
             help: None,
             note: None,
             running: false,
+            retry: None,
             turns_of_prompt: 0,
             last_input: None,
             last_key: None,

@@ -49,16 +49,21 @@ fn take_event(model: &mut Model, event: Event) {
     model.tools.event(&event);
     match event {
         Event::Progress(Progress::Ask { call }) => ask(model, &call),
+        Event::Progress(Progress::Waiting { attempt, of, until, .. }) => {
+            model.retry = Some((attempt, of, until));
+        }
         Event::Progress(_) => {}
         Event::Record(stamped) => match &stamped.record {
             Record::Request(_) => {
                 model.running = true;
                 model.turns_of_prompt += 1;
             }
+            Record::Attempt { .. } => model.retry = None,
             Record::CallDecided(decided) => withdraw(model, Some(&decided.call)),
             Record::CallFinished(finished) => withdraw(model, Some(&finished.call)),
             Record::Ended(_) => {
                 model.running = false;
+                model.retry = None;
                 model.note = None;
                 withdraw(model, None);
             }

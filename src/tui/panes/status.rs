@@ -78,6 +78,9 @@ fn turn(view: &View<'_>) -> Vec<String> {
         let since = |at: Option<u64>| at.map(|at| call::seconds(view.unix_ms.saturating_sub(at)));
         if model.approval.is_some() {
             parts.push("asks".to_owned());
+        } else if let Some((attempt, of, until)) = model.retry {
+            let seconds = until.saturating_sub(view.unix_ms).div_ceil(1000);
+            parts.push(format!("retry {attempt} of {of} in {seconds} s, Esc stops"));
         } else if turn.response.is_none() {
             let word = if model.conversation.is_streaming() { "streaming" } else { "waiting" };
             parts.extend(since(turn.posted_at).map(|time| format!("{word} {time}")));

@@ -95,6 +95,12 @@ impl Conversation {
             Event::Progress(Progress::Notice(notice)) => {
                 self.items.push(Item::Note(notice.clone(), Look::Warning));
             }
+            Event::Progress(Progress::Waiting { attempt, of, ms, why, .. }) => {
+                self.end_live();
+                let wait = text::duration(*ms);
+                let note = format!("{why} Attempt {attempt} of {of} follows in {wait}.");
+                self.items.push(Item::Note(note, Look::Warning));
+            }
             Event::Progress(Progress::Output { .. } | Progress::Ask { .. }) => {}
         }
     }
