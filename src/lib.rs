@@ -16,10 +16,11 @@
 //! | [`tui`] | the screen: model, update, panes; no HTTP, no files, no processes |
 //! | [`app`] | the terminal and the event loop; binds `tui` to `agent` |
 //! | [`cli`] | arguments; one file per subcommand |
+//! | [`config`] | what is set and by whom: config.toml, profiles, .env, trust |
 //! | [`offline`] | the built-in model server; knows nothing of the rest |
 //!
 //! Who may know whom: text → nothing; conversation → text; wire, approval → conversation, text;
-//! net → wire; tools → conversation, text; session → conversation, wire; tui → conversation,
+//! net → wire; tools → conversation, text; session, config → conversation, wire; tui → conversation,
 //! wire, approval, text; agent → all above but tui; app, cli → all; offline → nothing.
 //! `tests/architecture.rs` holds this.
 //!
@@ -30,6 +31,7 @@ pub mod agent;
 pub mod app;
 pub mod approval;
 pub mod cli;
+pub mod config;
 pub mod conversation;
 pub mod net;
 pub mod offline;

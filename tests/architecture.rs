@@ -12,6 +12,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("net", &["wire", "conversation"]),
     ("tools", &["conversation", "text"]),
     ("session", &["conversation", "wire"]),
+    ("config", &["conversation", "wire"]),
     ("tui", &["conversation", "wire", "approval", "text"]),
     ("agent", &["text", "conversation", "wire", "approval", "net", "tools", "session", "config"]),
 ];

@@ -16,22 +16,20 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::error::TrySendError;
 
 use crate::agent::Handle;
-use crate::cli::{Start, runtime, usage};
+use crate::cli::{Start, runtime};
 use crate::offline;
 use crate::tui::{self, Effect, Input, Model, RenderCache, Setup};
 use terminal::Screen;
+pub(crate) use terminal::unfit;
 
 /// Shortest time between two frames of what streams in.
 const FRAME: Duration = Duration::from_millis(16);
 
-/// Opens the screen and stays until the user leaves.
+/// Opens the screen, on a terminal that is fit for it, and stays until the user leaves.
 ///
 /// # Errors
 /// What the terminal or the runtime says; the terminal is given back before.
 pub fn run(start: Start) -> color_eyre::Result<ExitCode> {
-    if let Some(why) = terminal::unfit() {
-        return usage(&why);
-    }
     let model = Model::new(Setup {
         directory: shown(&start.directory),
         profile: start.profile.clone(),

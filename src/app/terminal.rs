@@ -26,7 +26,7 @@ pub(super) type Screen = Terminal<CrosstermBackend<BufWriter<File>>>;
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// Why the screen cannot be opened here, if it cannot.
-pub(super) fn unfit() -> Option<String> {
+pub(crate) fn unfit() -> Option<String> {
     let hint = "For use without a screen: limpid exec \"PROMPT\"";
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Some(format!("the screen needs a terminal on stdin and stdout. {hint}"));

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
-use super::{Connection, FormatName};
+use super::Connection;
+use super::settings::{Asking, Loaded};
 use crate::agent::{self, Config, Handle, HttpModel};
 use crate::approval::Mode;
+use crate::config::{Choice, ChoiceError, Problem, Source, Sourced};
 use crate::conversation::Profile;
 use crate::net::{Client, Endpoint, Key};
 use crate::offline;
@@ -44,64 +46,97 @@ pub struct Start {
     pub directory: PathBuf,
     target: Target,
     format: Format,
+    dialect: Dialect,
+    parameters: Parameters,
     command_limit: Duration,
+    withheld: Vec<String>,
 }
 
 /// Why a session cannot be started as asked.
 #[derive(Debug, thiserror::Error)]
 pub enum UsageError {
+    /// `config.toml` cannot be used.
+    #[error(transparent)]
+    Config(#[from] Problem),
+    /// No profile can be chosen.
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    /// The answers about `.env` files cannot be read.
+    #[error("{0}")]
+    Trust(String),
+    /// The question about the `.env` file was not answered.
+    #[error("the question about .env was not answered ({0}); nothing was started")]
+    NoAnswer(std::io::Error),
     /// A server without a model.
     #[error("--url needs --model ID as well: the model's id at that server")]
     NoModel,
+    /// A profile without a model.
+    #[error(
+        "the profile {0} has no model yet: give --model ID (limpid models --profile {0} lists \
+         them), or for always: limpid config set profiles.{0}.model ID"
+    )]
+    NoProfileModel(String),
     /// A model that the offline server does not have.
     #[error(
-        "the offline model is called offline or offline-lenient, not \"{0}\". For a model on a server give --url as well"
+        "the offline model is called offline or offline-lenient, not \"{0}\". For a model on a \
+         server give --profile or --url as well"
     )]
     NotOffline(String),
     /// The offline server speaks one format only.
     #[error("the offline model speaks openai-chat only: --format {0} needs --url as well")]
     OfflineFormat(&'static str),
     /// The named variable is unset.
-    #[error("the variable {0} (--key-env) is not set; nothing was sent. Set it: export {0}=…")]
-    NoKey(String),
-    /// The named variable holds nothing usable.
     #[error(
-        "the variable {0} (--key-env) is {1}; nothing was sent. Set it to the key alone: export {0}=…"
+        "the variable {name} ({source_shown}) is not set; nothing was sent. Set it: export {name}=…"
     )]
+    NoKey {
+        /// The variable.
+        name: String,
+        /// What named it.
+        source_shown: String,
+    },
+    /// The named variable holds nothing usable.
+    #[error("the variable {0} is {1}; nothing was sent. Set it to the key alone: export {0}=…")]
     BadKey(String, &'static str),
     /// A URL that cannot be posted to.
-    #[error("--url: {0}")]
-    BadUrl(String),
+    #[error("{0} ({1})")]
+    BadUrl(String, Source),
+    /// A key would go over the network for all to read.
+    #[error(
+        "the URL ({0}) begins with http:// and is not this machine's: anybody on the way could read \
+         the key. Nothing was sent. Use https://, or, in a network that you trust, a profile in \
+         config.toml with allow_http = true"
+    )]
+    KeyInClear(Source),
     /// The working directory cannot be told.
     #[error("the working directory cannot be used: {0}. Change to one that exists")]
     NoDirectory(std::io::Error),
 }
 
 impl Connection {
-    /// What the arguments and the environment come to.
+    /// What everything that is set comes to. Asks about the project's `.env` if need be.
     ///
     /// # Errors
     /// [`UsageError`], before anything is sent.
-    pub fn resolve(self) -> Result<Start, UsageError> {
-        let format = match self.format {
-            FormatName::OpenaiChat => Format::OpenaiChat,
-            FormatName::Anthropic => Format::Anthropic,
-            FormatName::OpenaiResponses => Format::OpenaiResponses,
-        };
-        let (target, name, url, model) = match self.url {
-            Some(url) => {
-                let model = self.model.ok_or(UsageError::NoModel)?;
-                let key = self.key_env.as_deref().map(read_key).transpose()?;
-                let endpoint =
-                    Endpoint { url: url.clone(), path: format.path(), auth: format.auth(), key };
-                let host = endpoint.host().map_err(UsageError::BadUrl)?;
-                (Target::Server(endpoint), host, url, model)
+    pub fn start(self) -> Result<Start, UsageError> {
+        let loaded = self.load(Asking::Allowed)?;
+        let values = &loaded.settings.values;
+        let format = loaded.format();
+        let model = values.model.as_ref().map(|model| model.value.clone());
+        let (target, name, url, model) = match loaded.server()? {
+            Some((name, endpoint)) => {
+                let model = model.ok_or_else(|| match &loaded.settings.choice.value {
+                    Choice::Profile(name) => UsageError::NoProfileModel(name.clone()),
+                    Choice::Offline | Choice::Url => UsageError::NoModel,
+                })?;
+                let url = endpoint.url.clone();
+                (Target::Server(endpoint), name, url, model)
             }
             None if format != Format::OpenaiChat => {
                 return Err(UsageError::OfflineFormat(format.name()));
             }
             None => {
-                let model = self.model.unwrap_or_else(|| "offline".to_owned());
+                let model = model.unwrap_or_else(|| "offline".to_owned());
                 if !["offline", "offline-lenient"].contains(&model.as_str()) {
                     return Err(UsageError::NotOffline(model));
                 }
@@ -115,28 +150,91 @@ impl Connection {
                 format: format.name().to_owned(),
                 url,
                 model,
-                key_env: self.key_env,
+                key_env: values.key_env.as_ref().map(|name| name.value.clone()),
             },
             mode: if self.yolo { Mode::Yolo } else { Mode::Ask },
-            turn_limit: self.max_turns,
+            turn_limit: values.max_turns.as_ref().map_or(50, |limit| limit.value),
             directory: std::env::current_dir().map_err(UsageError::NoDirectory)?,
             target,
             format,
-            command_limit: Duration::from_secs(self.command_timeout),
+            dialect: values.dialect(),
+            parameters: values.parameters(),
+            command_limit: values
+                .command_timeout
+                .as_ref()
+                .map_or(tools::TIME_LIMIT, |limit| Duration::from_secs(limit.value)),
+            withheld: loaded.key_variables(),
         })
     }
 }
 
-fn read_key(name: &str) -> Result<Key, UsageError> {
-    let bad = |why| UsageError::BadKey(name.to_owned(), why);
-    let value = std::env::var_os(name).ok_or_else(|| UsageError::NoKey(name.to_owned()))?;
-    let value = value.into_string().map_err(|_| bad("not text"))?;
-    let value = value.trim();
-    if value.is_empty() {
-        return Err(bad("empty"));
+impl Loaded {
+    /// The wire format.
+    pub(super) fn format(&self) -> Format {
+        self.settings.values.format.as_ref().map_or(Format::OpenaiChat, |format| format.value)
     }
+
+    /// The server that the settings name, and what it is called; `None` for the offline model.
+    ///
+    /// # Errors
+    /// [`UsageError`], if nothing may be sent there.
+    pub(super) fn server(&self) -> Result<Option<(String, Endpoint)>, UsageError> {
+        let values = &self.settings.values;
+        let Some(url) = values.url.as_ref() else { return Ok(None) };
+        let mut endpoint = Endpoint {
+            url: url.value.clone(),
+            path: self.format().path(),
+            auth: self.format().auth(),
+            key: None,
+        };
+        let bad = |why| UsageError::BadUrl(why, url.source.clone());
+        let host = endpoint.host().map_err(bad)?;
+        if let Some(name) = &values.key_env {
+            endpoint.key = self.key(name, &url.source)?;
+        }
+        let may = values.allow_http.as_ref().is_some_and(|allowed| allowed.value);
+        if endpoint.key.is_some() && !may && endpoint.is_in_clear().map_err(bad)? {
+            return Err(UsageError::KeyInClear(url.source.clone()));
+        }
+        // The profile's name says where requests go only as long as its URL is its own.
+        let name = match (&self.settings.choice.value, &url.source) {
+            (Choice::Profile(name), Source::Profile(_) | Source::File(..)) => name.clone(),
+            _ => host,
+        };
+        Ok(Some((name, endpoint)))
+    }
+
+    /// The key that this variable holds; none if it is unset and need not be set: the environment
+    /// has moved a built-in profile to another server, which may want no key.
+    fn key(&self, variable: &Sourced<String>, url: &Source) -> Result<Option<Key>, UsageError> {
+        let name = &variable.value;
+        if let Some(value) = self.variables.get(name) {
+            return read_key(name, value.value).map(Some);
+        }
+        if self.variables.is_empty(name) {
+            return Err(UsageError::BadKey(name.clone(), "empty"));
+        }
+        match (&variable.source, url) {
+            (Source::Profile(_), Source::Environment(_) | Source::DotEnv(_)) => Ok(None),
+            (source, _) => {
+                Err(UsageError::NoKey { name: name.clone(), source_shown: source.to_string() })
+            }
+        }
+    }
+
+    /// Every variable that the settings name as a key's: commands get none of them.
+    fn key_variables(&self) -> Vec<String> {
+        let of_profiles = self.file.profiles.values().filter_map(|layer| layer.key_env.as_ref());
+        let chosen = self.settings.values.key_env.as_ref();
+        of_profiles.chain(chosen).map(|name| name.value.clone()).collect()
+    }
+}
+
+fn read_key(name: &str, value: &str) -> Result<Key, UsageError> {
+    let value = value.trim();
     if value.chars().any(|c| c.is_control() || !c.is_ascii()) {
-        return Err(bad("not a key: it holds characters that no header can carry"));
+        let why = "not a key: it holds characters that no header can carry";
+        return Err(UsageError::BadKey(name.to_owned(), why));
     }
     Ok(Key::new(value))
 }
@@ -174,7 +272,7 @@ impl Start {
         let tools = tools::registered(tools::Settings {
             directory: self.directory.clone(),
             time_limit: self.command_limit,
-            withheld: profile.key_env.iter().cloned().collect(),
+            withheld: self.withheld,
             minder: minder::executable()?,
         });
         let config = Config {
@@ -182,8 +280,8 @@ impl Start {
                 format: self.format,
                 model: profile.model.clone(),
                 tools: tools.iter().map(|tool| tool.definition()).collect(),
-                dialect: Dialect::default(),
-                parameters: Parameters::default(),
+                dialect: self.dialect,
+                parameters: self.parameters,
             },
             profile,
             system_prompt: agent::system_prompt(&self.directory, self.command_limit),

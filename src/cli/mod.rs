@@ -1,8 +1,12 @@
 //! Arguments, and what they come to. One file per subcommand.
 
+mod config;
 mod connect;
+mod doctor;
 mod exec;
 mod inspect;
+mod models;
+mod settings;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -11,13 +15,16 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use connect::{Pace, Start, UsageError};
 
+use crate::wire::Format;
+
 /// Exit code for wrong arguments, a missing key, or a terminal that cannot be used.
 pub const USAGE: u8 = 2;
 
 /// A full-screen terminal client for AI agents that hides nothing.
 ///
-/// Without a subcommand it opens the screen. Without --url it talks to the built-in offline model,
-/// which is scripted and needs no key.
+/// Without a subcommand it opens the screen. Which model it talks to: --offline, --url or --profile;
+/// else the profile of config.toml; else the one whose variables are set (deepseek, qwen, openai, anthropic);
+/// else the built-in offline model, which is scripted and needs no key.
 #[derive(Debug, Parser)]
 #[command(name = "limpid", version, max_term_width = 100)]
 struct Arguments {
@@ -31,8 +38,11 @@ struct Arguments {
 #[derive(Debug, Args)]
 pub struct Connection {
     /// Use the built-in scripted model; needs no key and no network
-    #[arg(long, global = true, conflicts_with = "url")]
+    #[arg(long, global = true, conflicts_with_all = ["url", "profile"])]
     offline: bool,
+    /// Use this profile: a built-in one (deepseek, qwen, openai, ollama …) or one of config.toml
+    #[arg(long, global = true, value_name = "NAME", conflicts_with = "url")]
+    profile: Option<String>,
     /// Base URL of the server, up to and with /v1
     #[arg(long, global = true, value_name = "URL")]
     url: Option<String>,
@@ -43,19 +53,33 @@ pub struct Connection {
     #[arg(long, global = true, value_name = "NAME")]
     key_env: Option<String>,
     /// Wire format of the server
-    #[arg(long, global = true, value_name = "FORMAT", default_value = "openai-chat")]
-    format: FormatName,
+    #[arg(long, global = true, value_name = "FORMAT")]
+    format: Option<FormatName>,
+    /// How freely the model chooses
+    #[arg(long, global = true, value_name = "NUMBER")]
+    temperature: Option<f64>,
+    /// Tokens that a reply may take
+    #[arg(long, global = true, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    max_tokens: Option<u32>,
+    /// How hard a reasoning model thinks, in the server's words (low, high …)
+    #[arg(long, global = true, value_name = "WORD")]
+    effort: Option<String>,
+    /// Tokens that a model may think
+    #[arg(long, global = true, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    thinking_budget: Option<u32>,
     /// Run commands without asking; dangerous ones still ask
     #[arg(long, global = true)]
     yolo: bool,
-    /// Turns that one prompt may take
-    #[arg(long, global = true, value_name = "N", default_value_t = 50,
+    /// Turns that one prompt may take [default: 50]
+    #[arg(long, global = true, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..))]
-    max_turns: u32,
-    /// Seconds that one command may take
-    #[arg(long, global = true, value_name = "S", default_value_t = 120,
+    max_turns: Option<u32>,
+    /// Seconds that one command may take [default: 120]
+    #[arg(long, global = true, value_name = "S",
           value_parser = clap::value_parser!(u64).range(1..))]
-    command_timeout: u64,
+    command_timeout: Option<u64>,
     /// How fast the offline model speaks
     #[arg(long, global = true, value_name = "PACE", default_value = "human", hide = true)]
     offline_pace: Pace,
@@ -66,6 +90,16 @@ enum FormatName {
     OpenaiChat,
     Anthropic,
     OpenaiResponses,
+}
+
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::OpenaiChat => Self::OpenaiChat,
+            FormatName::Anthropic => Self::Anthropic,
+            FormatName::OpenaiResponses => Self::OpenaiResponses,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -93,6 +127,31 @@ enum Subcommands {
         #[arg(long)]
         body: bool,
     },
+    /// Print every setting and where it comes from, or change one in config.toml
+    Config {
+        #[command(subcommand)]
+        change: Option<Change>,
+    },
+    /// Ask the server of the chosen profile which models it has
+    Models,
+    /// Look for what keeps limpid from working: terminal, settings, key, network, directories
+    ///
+    /// Exit code 1 if something is wrong.
+    Doctor,
+    /// Decide anew whether the .env of this directory is used; needs a terminal
+    Trust,
+}
+
+#[derive(Debug, Subcommand)]
+enum Change {
+    /// Set one value; comments stay
+    Set {
+        #[arg(help = "max_turns, profile, profiles.deepseek.model …")]
+        name: String,
+        /// The value
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
 }
 
 /// Runs what the arguments ask for.
@@ -111,14 +170,27 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> color_eyre::Result<
         Some(Subcommands::Inspect { session, turn, body }) => {
             inspect::run(session.as_deref(), turn, body)
         }
-        Some(Subcommands::Exec { prompt, json }) => match connection.resolve() {
+        Some(Subcommands::Exec { prompt, json }) => match connection.start() {
             Ok(start) => exec::run(start, prompt, json),
             Err(error) => usage(&error.to_string()),
         },
-        None => match connection.resolve() {
-            Ok(start) => crate::app::run(start),
-            Err(error) => usage(&error.to_string()),
-        },
+        Some(Subcommands::Config { change: None }) => config::show(&connection),
+        Some(Subcommands::Config { change: Some(Change::Set { name, value }) }) => {
+            config::set(&name, &value)
+        }
+        Some(Subcommands::Models) => models::run(&connection),
+        Some(Subcommands::Doctor) => doctor::run(&connection),
+        Some(Subcommands::Trust) => settings::trust(&connection),
+        None => {
+            // Before anything is asked: whoever cannot see the screen cannot see the question.
+            if let Some(why) = crate::app::unfit() {
+                return usage(&why);
+            }
+            match connection.start() {
+                Ok(start) => crate::app::run(start),
+                Err(error) => usage(&error.to_string()),
+            }
+        }
     }
 }
 

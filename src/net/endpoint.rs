@@ -65,11 +65,30 @@ impl Endpoint {
         })
     }
 
+    /// Whether what is sent can be read on the way: plain HTTP to another machine than this one.
+    ///
+    /// # Errors
+    /// Why the URL cannot be used, without quoting it: it may hold secrets.
+    pub fn is_in_clear(&self) -> Result<bool, String> {
+        let url = self.target()?;
+        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        let local = host == "localhost"
+            || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+        Ok(url.scheme() == "http" && !local)
+    }
+
     /// The URL to post to.
     ///
     /// # Errors
     /// Why the URL cannot be used, without quoting it: it may hold secrets.
     pub(super) fn target(&self) -> Result<Url, String> {
+        if !self.url.is_ascii() {
+            return Err(
+                "the URL holds letters outside of ASCII, which may only look like those of \
+                 the host that is meant: write the host as xn--… if it is really called so."
+                    .to_owned(),
+            );
+        }
         let mut url = Url::parse(self.url.trim()).map_err(|error| {
             format!("the URL cannot be read ({error}): it must look like http://127.0.0.1:8080/v1.")
         })?;
@@ -131,11 +150,33 @@ mod tests {
             ("file:///secret", "must begin with http:// or https://"),
             ("http://user:secret@example.org/v1", "user name or a password"),
             ("http://secret@example.org/v1", "user name or a password"),
+            ("https://\u{430}pi.secret.example/v1", "only look like"),
         ];
         for (url, words) in cases {
             let message = target(url).unwrap_err();
             assert!(message.contains(words), "{url}: {message}");
             assert!(!message.contains("secret"), "{url}: {message}");
+        }
+    }
+
+    #[test]
+    fn only_this_machine_is_reached_in_clear() {
+        let cases = [
+            ("http://localhost:8080/v1", false),
+            ("http://127.0.0.1/v1", false),
+            ("http://127.8.9.1/v1", false),
+            ("http://[::1]:8080/v1", false),
+            ("https://example.org/v1", false),
+            ("http://example.org/v1", true),
+            ("http://192.168.1.5:8080/v1", true),
+            ("http://localhost.example.org/v1", true),
+            ("http://127.0.0.1.example.org/v1", true),
+            ("HTTP://EXAMPLE.org", true),
+        ];
+        for (url, expected) in cases {
+            let endpoint =
+                Endpoint { url: url.to_owned(), path: "/x", auth: Auth::Bearer, key: None };
+            assert_eq!(endpoint.is_in_clear(), Ok(expected), "{url}");
         }
     }
 

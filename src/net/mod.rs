@@ -7,6 +7,7 @@
 mod body;
 mod endpoint;
 mod failure;
+mod get;
 mod proxies;
 pub mod retry;
 
@@ -18,6 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use reqwest::Url;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -110,19 +112,7 @@ impl Client {
             Err(_) => return Err(peer.silent()),
         };
         self.answered.store(true, Ordering::Relaxed);
-        if inner.status().as_u16() == 407 {
-            return Err(peer.kept_out());
-        }
-        if inner.status().is_redirection() {
-            let location = inner.headers().get("location").and_then(|value| value.to_str().ok());
-            let to = location.and_then(|location| url.join(location).ok());
-            return Err(peer.redirected(inner.status().as_u16(), to.as_ref()));
-        }
-        let headers = inner.headers().iter().map(|(name, value)| {
-            (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
-        });
-        let head = ResponseHead { status: inner.status().as_u16(), headers: headers.collect() };
-        Ok(Response { head, inner, peer })
+        Response::of(inner, peer, &url)
     }
 
     /// Whether the next request may go over a connection that was kept from an earlier answer.
@@ -172,6 +162,24 @@ pub struct Response {
 }
 
 impl Response {
+    /// The answer of `url`, unless it is a redirect or a proxy's.
+    #[expect(clippy::result_large_err, reason = "it is what `Client::post` hands on")]
+    fn of(inner: reqwest::Response, peer: failure::Peer, url: &Url) -> Result<Self, Failure> {
+        if inner.status().as_u16() == 407 {
+            return Err(peer.kept_out());
+        }
+        if inner.status().is_redirection() {
+            let location = inner.headers().get("location").and_then(|value| value.to_str().ok());
+            let to = location.and_then(|location| url.join(location).ok());
+            return Err(peer.redirected(inner.status().as_u16(), to.as_ref()));
+        }
+        let headers = inner.headers().iter().map(|(name, value)| {
+            (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+        });
+        let head = ResponseHead { status: inner.status().as_u16(), headers: headers.collect() };
+        Ok(Self { head, inner, peer })
+    }
+
     /// How the body is compressed, if it is. Nothing asks for that, and nothing can read it.
     pub fn compression(&self) -> Option<&str> {
         let encoding = self.head.header("content-encoding")?.trim();

@@ -33,6 +33,20 @@ impl Screen {
         rows: u16,
         variables: &[(&str, &str)],
     ) -> Self {
+        let mut screen = Self::open(world, arguments, columns, rows, variables);
+        // What is typed before the terminal is in raw mode is not what a program receives.
+        screen.shows("Ask something");
+        screen
+    }
+
+    /// As [`Self::start_with`], without waiting for the screen.
+    pub fn open(
+        world: &World,
+        arguments: &[&str],
+        columns: u16,
+        rows: u16,
+        variables: &[(&str, &str)],
+    ) -> Self {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
         let mut command = CommandBuilder::new(binary());
@@ -57,17 +71,14 @@ impl Screen {
                 }
             }
         });
-        let mut screen = Self {
+        Self {
             writer: pair.master.take_writer().unwrap(),
             master: pair.master,
             child,
             bytes,
             parser: vt100::Parser::new(rows, columns, 0),
             raw: Vec::new(),
-        };
-        // What is typed before the terminal is in raw mode is not what a program receives.
-        screen.shows("Ask something");
-        screen
+        }
     }
 
     /// Types as a person does: the bytes of one key or text at once.

@@ -1,0 +1,225 @@
+//! `limpid doctor`: what keeps limpid from working, each finding with what to do about it.
+
+use std::fs;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use super::settings::{Asking, Loaded};
+use super::{Connection, models, runtime};
+use crate::config::{Choice, Places};
+use crate::session::sessions_dir;
+use crate::text::{self, Show};
+
+/// How a finding is to be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Good,
+    Note,
+    Wrong,
+}
+
+#[derive(Debug)]
+struct Finding {
+    about: &'static str,
+    verdict: Verdict,
+    what: String,
+}
+
+fn finding(about: &'static str, verdict: Verdict, what: impl Into<String>) -> Finding {
+    Finding { about, verdict, what: what.into() }
+}
+
+/// Prints all findings; the exit code is 1 if one is wrong.
+pub(super) fn run(connection: &Connection) -> color_eyre::Result<ExitCode> {
+    let mut findings = vec![terminal()];
+    match connection.load(Asking::Never) {
+        Err(error) => findings.push(finding("settings", Verdict::Wrong, error.to_string())),
+        Ok(loaded) => {
+            findings.extend(settings(&loaded));
+            findings.extend(profile(&loaded)?);
+        }
+    }
+    findings.extend(directories());
+    let mut out = io::stdout().lock();
+    for Finding { about, verdict, what } in &findings {
+        let mark = match verdict {
+            Verdict::Good => "ok   ",
+            Verdict::Note => "note ",
+            Verdict::Wrong => "WRONG",
+        };
+        writeln!(out, "{mark} {about:<10} {}", text::visible(what, Show::Prose))?;
+    }
+    let wrong = findings.iter().any(|finding| finding.verdict == Verdict::Wrong);
+    Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn terminal() -> Finding {
+    let here = io::stdin().is_terminal() && io::stdout().is_terminal();
+    match crate::app::unfit() {
+        None => {
+            let term = std::env::var("TERM").unwrap_or_default();
+            finding("terminal", Verdict::Good, format!("can show the screen (TERM {term})"))
+        }
+        Some(why) if here => {
+            finding("terminal", Verdict::Wrong, format!("{why}. Set TERM, such as xterm-256color"))
+        }
+        Some(_) => finding(
+            "terminal",
+            Verdict::Note,
+            "not looked at: stdin and stdout are not a terminal here. Run limpid doctor by itself",
+        ),
+    }
+}
+
+fn settings(loaded: &Loaded) -> Vec<Finding> {
+    let file = match &loaded.file.path {
+        Some(path) if path.exists() => {
+            finding("settings", Verdict::Good, format!("{} can be read", path.display()))
+        }
+        Some(path) => finding(
+            "settings",
+            Verdict::Good,
+            format!("{} is not there; none is needed", path.display()),
+        ),
+        None => finding(
+            "settings",
+            Verdict::Wrong,
+            "neither XDG_CONFIG_HOME nor HOME names a directory: set HOME",
+        ),
+    };
+    let dot_env = loaded.dot_env.as_ref().map(|what| finding(".env", Verdict::Note, what.clone()));
+    [file].into_iter().chain(dot_env).collect()
+}
+
+fn profile(loaded: &Loaded) -> io::Result<Vec<Finding>> {
+    let choice = &loaded.settings.choice;
+    let name = match &choice.value {
+        Choice::Offline => {
+            return Ok(vec![finding(
+                "profile",
+                Verdict::Good,
+                format!(
+                    "the offline model, scripted ({}). For a real one: --profile NAME, or set its \
+                     key's variable",
+                    choice.source
+                ),
+            )]);
+        }
+        Choice::Url => "--url",
+        Choice::Profile(name) => name,
+    };
+    let mut findings =
+        vec![finding("profile", Verdict::Good, format!("{name} ({})", choice.source))];
+    let (host, endpoint) = match loaded.server() {
+        Ok(Some(server)) => server,
+        Ok(None) => return Ok(findings),
+        Err(error) => {
+            findings.push(finding("profile", Verdict::Wrong, error.to_string()));
+            return Ok(findings);
+        }
+    };
+    let values = &loaded.settings.values;
+    findings.push(match &values.key_env {
+        Some(name) if endpoint.key.is_some() => {
+            finding("key", Verdict::Good, format!("set in {}", name.value))
+        }
+        _ => finding("key", Verdict::Good, "none is sent"),
+    });
+    let asked = runtime()?.block_on(models::ask(loaded, endpoint));
+    let model = values.model.as_ref().map(|model| &model.value);
+    match asked {
+        Err(why) => findings.push(finding("network", Verdict::Wrong, why)),
+        Ok(models) => {
+            let many = models.len();
+            findings.push(finding(
+                "network",
+                Verdict::Good,
+                format!("{host} answers; {many} models"),
+            ));
+            findings.push(match model {
+                None => finding(
+                    "model",
+                    Verdict::Wrong,
+                    "none is chosen: --model ID; limpid models lists them",
+                ),
+                Some(model) if models.contains(model) => finding("model", Verdict::Good, model),
+                Some(model) => finding(
+                    "model",
+                    Verdict::Note,
+                    format!("{model} is not in the server's list (limpid models); it may be known all the same"),
+                ),
+            });
+        }
+    }
+    Ok(findings)
+}
+
+/// What limpid keeps, and whether others can read it.
+fn directories() -> Vec<Finding> {
+    let places = Places::of(|name| std::env::var_os(name));
+    let sessions = sessions_dir(|name| std::env::var_os(name));
+    let Some(sessions) = sessions else {
+        let what =
+            "no place for sessions: neither XDG_DATA_HOME nor HOME names a directory. Set HOME";
+        return vec![finding("sessions", Verdict::Wrong, what)];
+    };
+    let mut findings = vec![private("sessions", &sessions)];
+    findings.extend(places.trust.filter(|path| path.exists()).map(|path| private("trust", &path)));
+    findings.extend(places.config.filter(|path| path.exists()).map(|path| own("config", &path)));
+    findings
+}
+
+fn mode(path: &Path) -> io::Result<u32> {
+    Ok(fs::metadata(path)?.permissions().mode())
+}
+
+/// Nobody else may read it.
+fn private(about: &'static str, path: &Path) -> Finding {
+    let shown = path.display();
+    match mode(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => writable(about, path),
+        Err(error) => finding(about, Verdict::Wrong, format!("{shown} cannot be read: {error}")),
+        Ok(mode) if mode & 0o077 != 0 => finding(
+            about,
+            Verdict::Wrong,
+            format!("{shown} can be read by others (mode {:o}): chmod go= {shown}", mode & 0o777),
+        ),
+        Ok(_) => writable(about, path),
+    }
+}
+
+/// Nobody else may change it.
+fn own(about: &'static str, path: &Path) -> Finding {
+    let shown = path.display();
+    match mode(path) {
+        Ok(mode) if mode & 0o022 != 0 => finding(
+            about,
+            Verdict::Wrong,
+            format!(
+                "{shown} can be changed by others (mode {:o}): chmod go-w {shown}",
+                mode & 0o777
+            ),
+        ),
+        Ok(_) => finding(about, Verdict::Good, shown.to_string()),
+        Err(error) => finding(about, Verdict::Wrong, format!("{shown} cannot be read: {error}")),
+    }
+}
+
+/// It, or the nearest directory above it that exists, can be written to.
+fn writable(about: &'static str, path: &Path) -> Finding {
+    let nearest: Option<PathBuf> =
+        path.ancestors().find(|above| above.exists()).map(Path::to_path_buf);
+    let access =
+        nearest.as_ref().map(|path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK));
+    match (nearest, access) {
+        (Some(_), Some(Ok(()))) => finding(about, Verdict::Good, path.display().to_string()),
+        (Some(nearest), Some(Err(error))) => finding(
+            about,
+            Verdict::Wrong,
+            format!("{} cannot be written to ({error}): chmod u+w it", nearest.display()),
+        ),
+        _ => finding(about, Verdict::Wrong, format!("{} cannot be made", path.display())),
+    }
+}

@@ -1,0 +1,93 @@
+//! `limpid models`: which models the server of the chosen profile has.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use serde::Deserialize;
+
+use super::settings::{Asking, Loaded};
+use super::{Connection, runtime, usage};
+use crate::config::Choice;
+use crate::net::{Client, Endpoint};
+use crate::text::{self, Show};
+use crate::wire::{Decoder, End};
+
+/// A list of more bytes is not read.
+const LONGEST_LIST: usize = 16 << 20;
+
+#[derive(Deserialize)]
+struct List {
+    data: Vec<Model>,
+}
+
+#[derive(Deserialize)]
+struct Model {
+    id: String,
+}
+
+/// Prints the models, one a line.
+pub(super) fn run(connection: &Connection) -> color_eyre::Result<ExitCode> {
+    let loaded = match connection.load(Asking::Allowed) {
+        Ok(loaded) => loaded,
+        Err(error) => return usage(&error.to_string()),
+    };
+    let models = match loaded.server() {
+        Err(error) => return usage(&error.to_string()),
+        Ok(None) => Ok(vec!["offline".to_owned(), "offline-lenient".to_owned()]),
+        Ok(Some((_, endpoint))) => runtime()?.block_on(ask(&loaded, endpoint)),
+    };
+    match models {
+        Ok(models) => {
+            let mut out = io::stdout().lock();
+            for model in models {
+                writeln!(out, "{}", text::visible(&model, Show::Prose))?;
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(why) => {
+            writeln!(io::stderr(), "limpid: {}", text::visible(&why, Show::Prose))?;
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+/// The ids of the server's models, in its order.
+///
+/// # Errors
+/// What happened and what to do, in words; may hold the server's text.
+pub(super) async fn ask(loaded: &Loaded, endpoint: Endpoint) -> Result<Vec<String>, String> {
+    let endpoint = Endpoint { path: "/models", ..endpoint };
+    let told = |failure: &crate::conversation::Failure| {
+        format!("{} {}", failure.cause(), failure.next_step())
+    };
+    let mut response = Client::new().get(&endpoint).await.map_err(|failure| told(&failure))?;
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|failure| told(&failure))? {
+        bytes.extend_from_slice(&chunk);
+        if bytes.len() > LONGEST_LIST {
+            return Err("the list of models is longer than 16 MiB; it was not read".to_owned());
+        }
+    }
+    if response.head.status != 200 {
+        // Errors look the same as those of a request.
+        let mut decoder = Decoder::new(loaded.format(), &response.head);
+        decoder.feed(&bytes);
+        return Err(match decoder.finish(End::Eof).failure {
+            Some(failure) => told(&failure),
+            None => format!("HTTP {}", response.head.status),
+        });
+    }
+    match serde_json::from_slice::<List>(&bytes) {
+        Ok(list) => Ok(list.data.into_iter().map(|model| model.id).collect()),
+        Err(_) => {
+            let name = match &loaded.settings.choice.value {
+                Choice::Profile(name) => format!("of the profile {name}"),
+                Choice::Url | Choice::Offline => "(--url)".to_owned(),
+            };
+            Err(format!(
+                "the answer is not a list of models. Check that the URL {name} is that of the API, \
+                 such as http://127.0.0.1:8080/v1"
+            ))
+        }
+    }
+}
