@@ -246,7 +246,7 @@ async fn causes_of_no_connection_are_told_apart() {
         "Nothing was sent to the model.",
         "Is the server running?",
     ];
-    assert_failure(&failure, FailureKind::Disconnected, &words);
+    assert_failure(&failure, FailureKind::Unreachable, &words);
     assert_eq!((failure.place, failure.status), (Place::Transport, None));
 
     let url = "http://no-such-host.invalid/v1".to_owned();
