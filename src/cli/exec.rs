@@ -143,7 +143,8 @@ impl Report {
                 let parts = self.session.parts_of(request.turn);
                 let (count, roles) = (outline::message_count(&parts), outline::roles(&parts));
                 let bytes = text::bytes(request.bytes);
-                Some(format!("── turn {} → {count} messages: {roles} · {bytes} ──", request.turn))
+                let messages = if count == 1 { "message" } else { "messages" };
+                Some(format!("── turn {} → {count} {messages}: {roles} · {bytes} ──", request.turn))
             }
             Record::Repair { what, .. } => Some(format!("repair: {what}")),
             // The last text is the answer and goes to stdout.

@@ -1,8 +1,10 @@
 //! Where requests go, and the key that goes with them.
 
-use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use reqwest::{RequestBuilder, Url};
 
+use super::failure;
+use crate::conversation::{Failure, FailureKind};
 use crate::wire::Auth;
 
 /// Where requests of one format are posted.
@@ -52,6 +54,21 @@ impl Key {
 }
 
 impl Endpoint {
+    /// Adds what the format's servers want to know who asks. The only place where a key leaves.
+    ///
+    /// # Errors
+    /// If the key cannot stand in a header; without the key.
+    pub(super) fn authorize(&self, request: RequestBuilder) -> Result<RequestBuilder, Failure> {
+        let request = match self.auth {
+            Auth::Bearer => request,
+            Auth::ApiKey => request.header("anthropic-version", "2023-06-01"),
+        };
+        let Some(key) = &self.key else { return Ok(request) };
+        let (name, value) =
+            key.header(self.auth).map_err(|why| failure::nothing_sent(FailureKind::Auth, &why))?;
+        Ok(request.header(name, value))
+    }
+
     /// The host that requests go to, with the port if the URL names one.
     ///
     /// # Errors

@@ -4,7 +4,6 @@ use tokio::time::timeout;
 
 use super::{Client, Endpoint, Response, failure};
 use crate::conversation::{Failure, FailureKind};
-use crate::wire::Auth;
 
 impl Client {
     /// Gets what is at the endpoint's URL and waits for the answer's head.
@@ -17,16 +16,8 @@ impl Client {
             .map_err(|why| failure::nothing_sent(FailureKind::InvalidRequest, &why))?;
         let peer = failure::Peer::new(&url, self.limits, self.proxies.on_the_way_to(&url));
         let http = self.http().await?;
-        let mut request = http.get(url.clone()).header("accept", "application/json");
-        if endpoint.auth == Auth::ApiKey {
-            request = request.header("anthropic-version", "2023-06-01");
-        }
-        if let Some(key) = &endpoint.key {
-            let header = key.header(endpoint.auth);
-            let (name, value) =
-                header.map_err(|why| failure::nothing_sent(FailureKind::Auth, &why))?;
-            request = request.header(name, value);
-        }
+        let request = http.get(url.clone()).header("accept", "application/json");
+        let request = endpoint.authorize(request)?;
         match timeout(self.limits.idle, request.send()).await {
             Ok(Ok(inner)) => Response::of(inner, peer, &url),
             Ok(Err(error)) => Err(peer.not_answered(&error)),

@@ -24,7 +24,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::conversation::{Failure, FailureKind, Part};
-use crate::wire::{Auth, ResponseHead};
+use crate::wire::ResponseHead;
 
 /// How long to wait.
 #[derive(Debug, Clone, Copy)]
@@ -92,20 +92,12 @@ impl Client {
             .map_err(|why| failure::nothing_sent(FailureKind::InvalidRequest, &why))?;
         let peer = failure::Peer::new(&url, self.limits, self.proxies.on_the_way_to(&url));
         let http = self.http().await?;
-        let mut request = http
+        let request = http
             .post(url.clone())
             .header("content-type", "application/json")
             .header("accept", "text/event-stream")
             .body(body::of(parts));
-        if endpoint.auth == Auth::ApiKey {
-            request = request.header("anthropic-version", "2023-06-01");
-        }
-        if let Some(key) = &endpoint.key {
-            let header = key.header(endpoint.auth);
-            let (name, value) =
-                header.map_err(|why| failure::nothing_sent(FailureKind::Auth, &why))?;
-            request = request.header(name, value);
-        }
+        let request = endpoint.authorize(request)?;
         let inner = match timeout(self.limits.idle, request.send()).await {
             Ok(Ok(inner)) => inner,
             Ok(Err(error)) => return Err(peer.not_answered(&error)),

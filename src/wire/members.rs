@@ -11,15 +11,16 @@ use super::json;
 
 /// An object, of which only the named members are ever changed.
 #[derive(Debug, Default)]
-pub(super) struct Members(Vec<(String, Box<RawValue>)>);
+pub struct Members(Vec<(String, Box<RawValue>)>);
 
 impl Members {
     /// Reads an object; empty if the JSON is anything else.
-    pub(super) fn of(json: &str) -> Self {
+    pub fn of(json: &str) -> Self {
         serde_json::from_str(json).unwrap_or_default()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &RawValue)> {
+    /// The members in their order, values as written.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &RawValue)> {
         self.0.iter().map(|(name, value)| (name.as_str(), &**value))
     }
 

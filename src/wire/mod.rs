@@ -20,6 +20,7 @@ mod sse;
 
 pub use assemble::{Assembler, Request, Settings};
 pub use dialect::{Dialect, MaxTokens, Parameters, ReasoningBack, SystemRole};
+pub use members::Members;
 pub use response::Decoder;
 
 /// A wire format.

@@ -2,34 +2,9 @@
 //! inside texts (arguments of calls) opened up. Numbers keep their digits. The exact text is a key
 //! away.
 
-use std::fmt;
-
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The members of an object in the order in which they stand.
-struct Members(Vec<(String, Box<RawValue>)>);
-
-impl<'de> Deserialize<'de> for Members {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-        impl<'de> Visitor<'de> for InOrder {
-            type Value = Members;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(InOrder)
-    }
-}
+use crate::wire::Members;
 
 /// How deep values are opened up; what is deeper stays as it is written.
 const DEPTH: usize = 12;
@@ -54,14 +29,11 @@ fn write_value(out: &mut String, json: &str, indent: usize, depth: usize) {
 fn write_opened(out: &mut String, json: &str, indent: usize, depth: usize) -> bool {
     match json.as_bytes().first() {
         Some(b'{') => {
-            let Ok(Members(members)) = serde_json::from_str(json) else { return false };
-            if members.is_empty() {
-                return false;
+            let members = Members::of(json);
+            for (name, value) in members.iter() {
+                write_member(out, name, value.get(), indent, depth);
             }
-            for (name, value) in members {
-                write_member(out, &name, value.get(), indent, depth);
-            }
-            true
+            members.iter().next().is_some()
         }
         Some(b'[') => {
             let Ok(items) = serde_json::from_str::<Vec<Box<RawValue>>>(json) else { return false };
