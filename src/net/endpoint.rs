@@ -58,6 +58,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// If the key cannot stand in a header; without the key.
+    #[expect(clippy::result_large_err, reason = "it is what `Client::post` hands on")]
     pub(super) fn authorize(&self, request: RequestBuilder) -> Result<RequestBuilder, Failure> {
         let request = match self.auth {
             Auth::Bearer => request,
