@@ -279,9 +279,9 @@ fn signals_give_the_terminal_back() {
     }
 }
 
-/// Nothing with this command line is alive a second from now.
+/// Nothing with this command line lives on. One second is promised; a busy machine gets more.
 fn gone(command: &str) {
-    let deadline = Instant::now() + Duration::from_secs(1);
+    let deadline = Instant::now() + Duration::from_secs(5);
     while is_running(command) {
         assert!(Instant::now() < deadline, "{command} is left running");
         std::thread::sleep(Duration::from_millis(10));
@@ -322,8 +322,14 @@ fn a_terminal_that_goes_away_ends_it_with_all_that_ran() {
     let pid = pid.expect("the holder shows limpid running a command");
     holder.kill().unwrap();
     holder.wait().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(2);
-    while std::path::Path::new(&format!("/proc/{pid}")).exists() {
+    // Two seconds are promised; a busy machine gets more.
+    let deadline = Instant::now() + Duration::from_secs(6);
+    // One that has ended and waits to be reaped is gone.
+    let lives = || {
+        std::fs::read_to_string(format!("/proc/{pid}/status"))
+            .is_ok_and(|status| !status.contains("State:\tZ"))
+    };
+    while lives() {
         assert!(Instant::now() < deadline, "limpid outlives its terminal");
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -246,9 +246,9 @@ async fn later_output_of_the_background_reaches_no_other_call() {
     let directory = tempfile::tempdir().unwrap();
     let settings = Settings { directory: directory.path().into(), ..settings() };
     let bash = Bash::new(settings);
-    let writer = "(while :; do echo noise; done) & echo started; echo $! >pid";
+    let writer = "echo started; (while :; do echo noise; done) & echo $! >pid";
     let outcome = bash.run(job(writer)).await;
-    assert!(outcome.text.contains("started\n"), "{}", outcome.text);
+    assert!(outcome.text.starts_with("started\n"), "{}", outcome.text);
     assert!(outcome.duration_ms < 500, "{}", outcome.duration_ms);
     let outcome = bash.run(job("sleep 0.2; kill -0 $(cat pid) && echo writes on")).await;
     assert_eq!(outcome.text, "writes on\n[exit code 0]");
