@@ -18,6 +18,25 @@ fn type_line(stage: &mut Stage, text: &str) {
 }
 
 #[test]
+fn a_new_prompt_brings_the_inspector_back_to_the_newest_turn() {
+    let mut stage = Stage::new(120, 40);
+    stage.prompt("one");
+    stage.request();
+    stage.ended(TransitionReason::Answered);
+    stage.prompt("two");
+    stage.request();
+    stage.ended(TransitionReason::Answered);
+    assert!(stage.screen().contains("‹1 [2]›"), "{}", stage.screen());
+    for key in [KeyCode::BackTab, KeyCode::Left] {
+        stage.press(key);
+    }
+    assert!(stage.screen().contains("‹[1] 2›"), "{}", stage.screen());
+    stage.press(KeyCode::Esc);
+    type_line(&mut stage, "three");
+    assert!(stage.screen().contains("‹1 [2]›"), "{}", stage.screen());
+}
+
+#[test]
 fn enter_sends_and_empties_the_draft() {
     let mut stage = Stage::new(80, 24);
     type_line(&mut stage, "hello");

@@ -195,7 +195,8 @@ impl Acting {
             }
             Verdict::Deny(why) => Err(Answer::denied(why)),
             Verdict::Ask => match self.ask(call, recorder, stop).await {
-                None => Err(Answer::not_started()),
+                // Nobody decided.
+                None => return Err(Answer::not_started()),
                 Some(Decision::Allow { command: executed, scope }) => {
                     decided.by = DecidedBy::User;
                     self.allow(executed, scope)

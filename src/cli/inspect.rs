@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use super::usage;
 use crate::conversation::{Session, Turn, TurnNumber};
 use crate::session::{find, latest_of, load, sessions_dir};
+use crate::text::{self, Show};
 use crate::wire::outline;
 
 /// Prints the outline of every turn, or of one, or one turn's exact body.
@@ -82,6 +83,10 @@ fn print(session: &Session, turns: &[&Turn], body: bool) -> io::Result<()> {
         let parts = session.parts_of(turn.number);
         let previous = session.parts_of(TurnNumber(turn.number.0.saturating_sub(1)));
         writeln!(out, "turn {}  {}", turn.number, outline::head(turn, &parts, &previous))?;
+        if let Some(failure) = turn.response.as_ref().and_then(|response| response.failure.as_ref())
+        {
+            writeln!(out, "!    failed: {}", text::visible(&failure.cause(), Show::Prose))?;
+        }
         for row in outline::outline(&parts, &previous, session) {
             writeln!(out, "{}", outline::line(&row))?;
         }

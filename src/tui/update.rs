@@ -335,6 +335,7 @@ fn submit(model: &mut Model) -> Vec<Effect> {
     };
     model.prompt.take();
     model.conversation.scroll.go_to_end();
+    model.inspector.follow();
     if command != Command::Clear {
         model.running = true;
         model.turns_of_prompt = 0;

@@ -128,6 +128,15 @@ impl Inspector {
         self.show(View::Roles);
     }
 
+    /// Shows the newest turn again, unless something is open: that is being read.
+    pub(in crate::tui) fn follow(&mut self) {
+        if self.view == View::Roles {
+            self.turn = None;
+        } else {
+            self.was_newest = true;
+        }
+    }
+
     fn turn_by(&mut self, by: i64, session: &Session) {
         let Some(newest) = session.turns.last().map(|turn| turn.number.0) else { return };
         let shown = self.turn.map_or(newest, |turn| turn.0);
