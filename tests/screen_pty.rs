@@ -325,11 +325,11 @@ fn a_terminal_that_goes_away_ends_it_with_all_that_ran() {
     // Two seconds are promised; a busy machine gets more.
     let deadline = Instant::now() + Duration::from_secs(6);
     // One that has ended and waits to be reaped is gone.
-    let lives = || {
+    let runs_on = || {
         std::fs::read_to_string(format!("/proc/{pid}/status"))
             .is_ok_and(|status| !status.contains("State:\tZ"))
     };
-    while lives() {
+    while runs_on() {
         assert!(Instant::now() < deadline, "limpid outlives its terminal");
         std::thread::sleep(Duration::from_millis(10));
     }
