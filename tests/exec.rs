@@ -295,6 +295,18 @@ fn an_empty_reply_has_its_exit_code_and_leaves_no_message() {
 }
 
 #[test]
+fn what_was_said_before_a_call_is_not_the_answer() {
+    let world = World::new();
+    let mut asks = calls(&["true"]);
+    asks.insert(1, chunk("{\"content\":\"I will look.\"}", None));
+    let refused = status("404 Not Found", "application/json", "{\"error\":{\"message\":\"gone\"}}");
+    let server = Server::start(vec![asks, refused]);
+    let output = exec(&world, &server, &["--yolo", "go"]);
+    assert_eq!((output.status.code(), &*stdout(&output)), (Some(1), ""));
+    assert_eq!(stderr(&output).matches("I will look.").count(), 1, "{}", stderr(&output));
+}
+
+#[test]
 fn a_reader_that_leaves_ends_it_quietly() {
     let world = World::new();
     let server = Server::start(vec![calls(&["echo x"]), text("long")]);

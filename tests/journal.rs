@@ -157,7 +157,7 @@ fn a_damaged_journal_loads_what_it_can_and_names_the_line() {
 }
 
 #[test]
-fn a_full_disk_loses_nothing_said_and_is_told_once() {
+fn a_session_that_cannot_be_made_is_told_once_and_the_answer_still_given() {
     let world = World::new();
     std::fs::create_dir_all(world.data()).unwrap();
     // A file where the directory should be: nothing can be saved.
@@ -168,4 +168,68 @@ fn a_full_disk_loses_nothing_said_and_is_told_once() {
     assert!(output.status.success());
     let told = stderr(&output);
     assert_eq!(told.matches("Cannot save this session").count(), 1, "{told}");
+}
+
+#[test]
+fn what_could_not_be_saved_at_first_is_saved_in_order_later() {
+    let world = World::new();
+    std::fs::create_dir_all(world.data()).unwrap();
+    let in_the_way = world.data().join("limpid");
+    std::fs::write(&in_the_way, "in the way").unwrap();
+    let clear = format!("rm {}", in_the_way.display());
+    let server = Server::start(vec![calls(&[&clear]), text("Cleared.")]);
+    let output =
+        world.run(&["exec", "--url", &server.url(), "--model", "m", "--yolo", "clear the way"]);
+    let told = stderr(&output);
+    assert!(told.contains("Cannot save") && told.contains("saved again"), "{told}");
+    let sessions = world.sessions();
+    assert_eq!(sessions.len(), 1, "no half-made session is left: {sessions:?}");
+    let loaded = session::load(&sessions[0]).unwrap().session;
+    assert_eq!(loaded.branch()[1].text(), "clear the way");
+    for (number, request) in (1..).zip(server.requests()) {
+        assert_eq!(loaded.body(TurnNumber(number)).as_bytes(), request.body, "turn {number}");
+    }
+}
+
+#[test]
+fn a_damaged_line_never_yields_another_body() {
+    let (world, server) = three_turns();
+    let path = world.sessions()[0].join("journal.jsonl");
+    let whole = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    let mut refused = 0;
+    for damaged in 1..lines.len() {
+        let mut copy = lines.clone();
+        copy[damaged] = "{\"at\":1,damaged\n";
+        std::fs::write(&path, copy.concat()).unwrap();
+        for turn in 1..=3 {
+            let output = world.run(&["inspect", "--turn", &turn.to_string(), "--body"]);
+            if output.status.success() {
+                assert_eq!(output.stdout, server.requests()[turn - 1].body, "line {damaged}");
+            } else {
+                assert_eq!(output.stdout, b"", "line {damaged}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused >= 10, "parts and requests were damaged: {refused}");
+}
+
+#[test]
+fn names_from_a_server_cannot_drive_the_terminal() {
+    let world = World::new();
+    let delta = serde_json::json!({ "tool_calls": [{ "index": 0, "id": "i\u{1b}[31m\nd",
+        "type": "function", "function": { "name": "ba\u{1b}]0;P\u{7}sh", "arguments": "{}" } }] });
+    let asks = vec![
+        support::server::sse_head(),
+        support::server::chunk(&delta.to_string(), None),
+        support::server::chunk("{}", Some("tool_calls")),
+        support::server::done(),
+    ];
+    let server = Server::start(vec![asks, text("ok")]);
+    world.run(&["exec", "--url", &server.url(), "--model", "m", "--yolo", "go"]);
+    let shown = world.run(&["inspect"]);
+    assert!(shown.status.success());
+    assert!(!shown.stdout.contains(&0x1b) && !shown.stdout.contains(&7), "{}", stdout(&shown));
+    assert!(stdout(&shown).contains("sh"), "{}", stdout(&shown));
 }

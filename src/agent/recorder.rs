@@ -25,9 +25,11 @@ enum Store {
     /// Nothing is kept.
     Off,
     /// The session is made with its first record, so that looking around leaves nothing behind.
+    /// Records that could not be saved yet wait in order.
     Planned {
         sessions: PathBuf,
         directory: PathBuf,
+        waiting: Vec<Arc<Stamped>>,
     },
     Open(Journal),
 }
@@ -40,7 +42,9 @@ impl Recorder {
         subscriber: mpsc::Sender<Event>,
     ) -> Self {
         let store = match sessions {
-            Some(sessions) => Store::Planned { sessions, directory: directory.to_owned() },
+            Some(sessions) => {
+                Store::Planned { sessions, directory: directory.to_owned(), waiting: Vec::new() }
+            }
             None => Store::Off,
         };
         Self { store, subscriber, failing: false, outputs: 0 }
@@ -63,7 +67,9 @@ impl Recorder {
     pub async fn begin_exchange(&mut self, turn: TurnNumber, attempt: u32, head: &ResponseHead) {
         if let Store::Open(journal) = &mut self.store {
             let begun = journal.begin_exchange(turn, attempt, head);
-            self.report(begun).await;
+            if begun.is_err() {
+                self.report(begun).await;
+            }
         }
     }
 
@@ -99,13 +105,22 @@ impl Recorder {
         }
     }
 
-    fn save(&mut self, stamped: &Stamped) -> io::Result<()> {
-        if let Store::Planned { sessions, directory } = &self.store {
-            self.store = Store::Open(Journal::create(sessions, directory, stamped.at)?);
-        }
+    fn save(&mut self, stamped: &Arc<Stamped>) -> io::Result<()> {
         match &mut self.store {
+            Store::Off => Ok(()),
             Store::Open(journal) => journal.append(stamped),
-            Store::Off | Store::Planned { .. } => Ok(()),
+            Store::Planned { sessions, directory, waiting } => {
+                waiting.push(stamped.clone());
+                let created = waiting.first().map_or(stamped.at, |first| first.at);
+                let mut journal = Journal::create(sessions, directory, created)?;
+                // One that fails stays with the journal and is written before the next.
+                let mut saved = Ok(());
+                for stamped in waiting.iter() {
+                    saved = journal.append(stamped);
+                }
+                self.store = Store::Open(journal);
+                saved
+            }
         }
     }
 

@@ -185,6 +185,8 @@ impl Report {
         let mut out = io::stdout().lock();
         let branch = self.session.branch();
         let answer = branch.iter().rev().find(|entry| entry.role == Role::Assistant);
+        // What was said before a call is not the answer; it was told as progress.
+        let answer = answer.filter(|entry| entry.calls().next().is_none());
         if let Some(answer) = answer.map(|entry| entry.text()).filter(|text| !text.is_empty()) {
             let answer =
                 if out.is_terminal() { text::visible(&answer, Show::Prose) } else { answer.into() };

@@ -1,6 +1,6 @@
 //! `limpid inspect`: what was sent in each turn, from the journal alone.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -8,7 +8,7 @@ use super::usage;
 use crate::conversation::{Session, Turn, TurnNumber};
 use crate::session::{find, latest_of, load, sessions_dir};
 use crate::text::{self, Show};
-use crate::wire::outline;
+use crate::wire::{is_body_of, outline};
 
 /// Prints the outline of every turn, or of one, or one turn's exact body.
 pub(super) fn run(
@@ -62,34 +62,58 @@ pub(super) fn run(
             None => format!("session {} has no turns yet", loaded.header.session),
         });
     }
-    let written = print(&session, &turns, body);
-    match written {
+    match print(&session, &turns, body) {
         // Whoever reads has read enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        written => {
-            written?;
-            Ok(ExitCode::SUCCESS)
+        Err(error) => Err(error.into()),
+        Ok(damaged) if damaged.is_empty() => Ok(ExitCode::SUCCESS),
+        Ok(damaged) => {
+            let turns: Vec<String> = damaged.iter().map(ToString::to_string).collect();
+            writeln!(
+                io::stderr(),
+                "limpid: the journal is damaged: what was sent in turn {} cannot be rebuilt; it is not \
+                 shown. The server's answers are still in {}",
+                turns.join(", "),
+                path.join("exchanges").display()
+            )?;
+            Ok(ExitCode::FAILURE)
         }
     }
 }
 
-fn print(session: &Session, turns: &[&Turn], body: bool) -> io::Result<()> {
+/// Prints the turns; returns those whose parts do not add up to what was posted.
+fn print(session: &Session, turns: &[&Turn], body: bool) -> io::Result<Vec<TurnNumber>> {
     let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut damaged = Vec::new();
     for turn in turns {
-        if body {
-            out.write_all(session.body(turn.number).as_bytes())?;
+        let parts = session.parts_of(turn.number);
+        if !is_body_of(&parts, &turn.request) {
+            damaged.push(turn.number);
             continue;
         }
-        let parts = session.parts_of(turn.number);
+        if body {
+            let body = session.body(turn.number);
+            // A terminal gets nothing that could drive it; a file or a pipe the very bytes.
+            if io::stdout().is_terminal() {
+                out.write_all(text::visible(&body, Show::Prose).as_bytes())?;
+            } else {
+                out.write_all(body.as_bytes())?;
+            }
+            continue;
+        }
         let previous = session.parts_of(TurnNumber(turn.number.0.saturating_sub(1)));
         writeln!(out, "turn {}  {}", turn.number, outline::head(turn, &parts, &previous))?;
-        if let Some(failure) = turn.response.as_ref().and_then(|response| response.failure.as_ref())
-        {
-            writeln!(out, "!    failed: {}", text::visible(&failure.cause(), Show::Prose))?;
-        }
         for row in outline::outline(&parts, &previous, session) {
             writeln!(out, "{}", outline::line(&row))?;
         }
+        for repair in &turn.repairs {
+            writeln!(out, "!  · repair    {}", text::visible(repair, Show::Prose))?;
+        }
+        if let Some(failure) = turn.response.as_ref().and_then(|response| response.failure.as_ref())
+        {
+            writeln!(out, "✗  · failed    {}", text::visible(&failure.cause(), Show::Prose))?;
+        }
     }
-    out.flush()
+    out.flush()?;
+    Ok(damaged)
 }

@@ -20,7 +20,7 @@ pub struct Session {
     /// What is sent in entries' places, where it differs from the entry.
     pub overlays: HashMap<EntryId, Overlay>,
     /// Every part, by number.
-    pub parts: Vec<Arc<Part>>,
+    pub parts: HashMap<PartNumber, Arc<Part>>,
     /// The turns, oldest first; turn N stands at N − 1.
     pub turns: Vec<Turn>,
     /// Calls by id.
@@ -73,7 +73,9 @@ impl Session {
             Record::Overlay { entry, overlay } => {
                 self.overlays.insert(*entry, overlay.clone());
             }
-            Record::Part { part, .. } => self.parts.push(Arc::new(part.clone())),
+            Record::Part { number, part } => {
+                self.parts.insert(*number, Arc::new(part.clone()));
+            }
             Record::Request(request) => {
                 self.ended = None;
                 self.turns.push(Turn {
@@ -134,28 +136,34 @@ impl Session {
 
     /// The turn with this number.
     pub fn turn(&self, number: TurnNumber) -> Option<&Turn> {
-        let index = usize::try_from(number.0.checked_sub(1)?).ok()?;
-        self.turns.get(index)
+        self.index_of(number).and_then(|index| self.turns.get(index))
     }
 
     fn turn_mut(&mut self, number: TurnNumber) -> Option<&mut Turn> {
-        let index = usize::try_from(number.0.checked_sub(1)?).ok()?;
-        self.turns.get_mut(index)
+        self.index_of(number).and_then(|index| self.turns.get_mut(index))
+    }
+
+    /// A damaged journal may lack turns, so a turn's place is not its number.
+    fn index_of(&self, number: TurnNumber) -> Option<usize> {
+        self.turns.binary_search_by_key(&number, |turn| turn.number).ok()
     }
 
     /// The parts of a turn's request, in order. Empty if there is no such turn, or if the journal
-    /// lacks a part.
+    /// lacks a part or a request that it builds on.
     ///
     /// A request keeps a number of parts of the one before it, so this walks back from the turn
     /// until the start of its list is found.
     pub fn parts_of(&self, number: TurnNumber) -> Vec<Arc<Part>> {
-        let Some(turn) = self.turn(number) else {
+        let Some(end) = self.index_of(number) else {
             return Vec::new();
         };
-        let end = number.0 as usize;
-        let mut need = turn.request.keep as usize + turn.request.parts.len();
+        let request = &self.turns[end].request;
+        let mut need = request.keep as usize + request.parts.len();
         let mut tails: Vec<&[PartNumber]> = Vec::new();
-        for turn in self.turns[..end].iter().rev() {
+        for (turn, expected) in self.turns[..=end].iter().rev().zip((1..=number.0).rev()) {
+            if turn.number.0 != expected {
+                return Vec::new();
+            }
             let keep = turn.request.keep as usize;
             if keep < need {
                 tails.push(&turn.request.parts[..(need - keep).min(turn.request.parts.len())]);
@@ -165,9 +173,11 @@ impl Session {
                 break;
             }
         }
+        if need > 0 {
+            return Vec::new();
+        }
         let numbers = tails.into_iter().rev().flatten();
-        let parts: Option<Vec<_>> =
-            numbers.map(|number| self.parts.get(number.0 as usize).cloned()).collect();
+        let parts: Option<Vec<_>> = numbers.map(|number| self.parts.get(number).cloned()).collect();
         parts.unwrap_or_default()
     }
 

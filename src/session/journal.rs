@@ -50,17 +50,27 @@ impl Journal {
     pub fn create(sessions: &Path, directory: &Path, now_ms: u64) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(sessions)?;
         let (session, path) = make_directory(sessions, now_ms)?;
+        let header = Header {
+            limpid_journal: VERSION,
+            session,
+            directory: directory.to_owned(),
+            created: now_ms,
+        };
+        let begun = Self::begin(path.clone(), &header);
+        if begun.is_err() {
+            // Nothing is in it yet; if it cannot be removed either, the next name is free.
+            let _ = std::fs::remove_dir_all(&path);
+        }
+        begun
+    }
+
+    fn begin(path: PathBuf, header: &Header) -> io::Result<Self> {
         for sub in ["exchanges", "outputs"] {
             DirBuilder::new().mode(0o700).create(path.join(sub))?;
         }
         let file = private().append(true).create_new(true).open(path.join("journal.jsonl"))?;
         let mut journal = Self { path, file, exchange: None, unsaved: Vec::new() };
-        journal.write_line(&Header {
-            limpid_journal: VERSION,
-            session,
-            directory: directory.to_owned(),
-            created: now_ms,
-        })?;
+        journal.write_line(header)?;
         Ok(journal)
     }
 

@@ -10,7 +10,9 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::{Dialect, Format, Parameters, anthropic, json, openai_chat, openai_responses};
-use crate::conversation::{Entry, EntryId, Origin, Part, PartNumber, Slot, ToolDefinition};
+use crate::conversation::{
+    Entry, EntryId, Origin, Part, PartNumber, RequestRecord, Slot, ToolDefinition,
+};
 
 /// What a request says beside its messages.
 #[derive(Debug, Clone)]
@@ -206,6 +208,11 @@ pub(super) fn model(settings: &Settings) -> Part {
 /// Four thousand million parts are beyond any session; a journal of that length could not be held.
 fn part_number(index: usize) -> PartNumber {
     PartNumber(u32::try_from(index).unwrap_or(u32::MAX))
+}
+
+/// Whether these parts are the very body that a request record stands for.
+pub fn is_body_of(parts: &[Arc<Part>], request: &RequestRecord) -> bool {
+    sha256(parts) == request.sha256
 }
 
 fn sha256(parts: &[Arc<Part>]) -> String {

@@ -18,7 +18,7 @@ pub mod outline;
 mod response;
 mod sse;
 
-pub use assemble::{Assembler, Request, Settings};
+pub use assemble::{Assembler, Request, Settings, is_body_of};
 pub use dialect::{Dialect, MaxTokens, Parameters, ReasoningBack, SystemRole};
 pub use members::Members;
 pub use response::Decoder;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::conversation::{CallId, EntryId, Origin, Part, Session, Slot, Turn};
-use crate::text;
+use crate::text::{self, Show};
 
 /// One line of a request's outline.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,16 +160,16 @@ pub fn line(row: &Row) -> String {
     let called = row.calls.iter().map(|(_, id)| id);
     let ids = called.chain(row.answers.iter().map(|(id, _)| id)).map(ToString::to_string);
     let rest: Vec<String> = names.chain(answers).chain(note).chain(ids).collect();
-    format!(
+    // Tool names and call ids are the server's words.
+    let line = format!(
         "{} {number:>2} {:<10}{:>8}  {:<9}{}",
         row.change.mark(),
         row.kind.word(),
         text::bytes(row.bytes),
         origins.join("+"),
         rest.join("  ")
-    )
-    .trim_end()
-    .to_owned()
+    );
+    text::visible(line.trim_end(), Show::Prose).replace('\n', "\\n")
 }
 
 /// A request in one line: messages, size, hash, and whether a server's prompt cache still fits.
