@@ -307,7 +307,7 @@ fn three_calls_are_decided_one_by_one() {
 
 /// A9
 #[test]
-fn allowing_needs_the_end_to_have_been_visited() {
+fn allowing_needs_every_row_to_have_been_on_the_screen() {
     let harmful = format!("echo {}; rm -rf ~", "x".repeat(3_000));
     let lines = (1..=200).map(|n| format!("echo {n}")).collect::<Vec<_>>().join("\n");
     for command in [harmful, lines] {
@@ -317,7 +317,13 @@ fn allowing_needs_the_end_to_have_been_visited() {
             stage.wait(600);
         }
         assert!(stage.sent.is_empty());
-        assert!(stage.screen().contains("Scroll to the end"));
+        assert!(stage.screen().contains("Scroll through the whole command"));
+        // The end alone is not all of it.
+        for key in [KeyCode::End, KeyCode::Char('y'), KeyCode::Home, KeyCode::Char('y')] {
+            stage.press(key);
+            stage.wait(600);
+        }
+        assert!(stage.sent.is_empty());
         for _ in 0..100 {
             stage.press(KeyCode::PageDown);
         }

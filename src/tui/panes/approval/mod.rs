@@ -60,7 +60,8 @@ pub(in crate::tui) struct Approval {
     version: u64,
     /// Since when this version is on the screen.
     shown: Option<Instant>,
-    end_visited: bool,
+    /// Rows from the first on that have been on the screen without a gap, of how many.
+    seen: (usize, usize),
     /// The last key that was not for the panel.
     disturbed: Option<Instant>,
     /// A key that decides if none follows at once.
@@ -98,12 +99,17 @@ impl Approval {
             scroll: Scroll::from_top(),
             version,
             shown: None,
-            end_visited: false,
+            seen: (0, usize::MAX),
             disturbed: last_input,
             candidate: None,
             burst: None,
             sent: false,
         })
+    }
+
+    /// Whether every row of this text has been on the screen.
+    pub(in crate::tui) fn all_seen(&self) -> bool {
+        self.seen.0 >= self.seen.1
     }
 
     fn is_edited(&self) -> bool {
@@ -146,7 +152,15 @@ impl Approval {
         match drawn.filter(|drawn| drawn.version == self.version) {
             Some(drawn) => {
                 self.scroll.measured(drawn.measure);
-                self.end_visited |= drawn.measure.at_end();
+                let Measure { top, total, height } = drawn.measure;
+                // Another width breaks the rows elsewhere: what was seen in part is seen anew.
+                let seen = match self.seen {
+                    _ if self.all_seen() => total,
+                    (seen, of) if of == total => seen,
+                    _ => 0,
+                };
+                let reached = if top <= seen { seen.max(top + height) } else { seen };
+                self.seen = (reached, total);
                 self.shown.get_or_insert(now);
             }
             None => self.conceal(),
@@ -182,7 +196,7 @@ impl Approval {
     }
 
     fn allow(&mut self, scope: Scope) -> Option<Command> {
-        if !self.end_visited || scope == Scope::Session && self.not_for_session().is_some() {
+        if !self.all_seen() || scope == Scope::Session && self.not_for_session().is_some() {
             return None;
         }
         self.shown?;
@@ -249,8 +263,8 @@ impl Approval {
             self.disturbed = Some(now);
             return Some("Keys that come in a burst decide nothing.".to_owned());
         }
-        if allows && !self.end_visited {
-            return Some("Scroll to the end of the command to allow it (PgDn).".to_owned());
+        if allows && !self.all_seen() {
+            return Some("Scroll through the whole command to allow it (PgDn).".to_owned());
         }
         if action == Action::AllowSession
             && let Some(why) = self.not_for_session()
@@ -286,7 +300,7 @@ impl Approval {
                 self.command = text;
                 self.version += 1;
                 self.scroll = Scroll::from_top();
-                self.end_visited = false;
+                self.seen = (0, usize::MAX);
                 self.leave_field(now);
                 None
             }

@@ -260,8 +260,8 @@ fn draw_foot_title(
         " decided "
     } else if !view.model.panel_is_next() {
         if view.model.focus == Focus::Prompt { " Tab: decide " } else { " Esc: decide " }
-    } else if !approval.end_visited && !measure.at_end() {
-        " PgDn: scroll to the end to allow "
+    } else if !approval.all_seen() && !(measure.top == 0 && measure.at_end()) {
+        " PgDn: scroll through it to allow "
     } else {
         ""
     };
@@ -282,7 +282,7 @@ fn choices(approval: &Approval, width: u16, armed: bool) -> Vec<Vec<(String, Loo
     let mut used = 2;
     for (binding, action) in keymap::choices() {
         let allows = matches!(action, Action::AllowOnce | Action::AllowSession);
-        let possible = armed && (!allows || approval.end_visited);
+        let possible = armed && (!allows || approval.all_seen());
         let what = match (action, approval.not_for_session()) {
             (Action::AllowSession, Some(why)) => {
                 let text = format!("(a: {why})");
