@@ -543,3 +543,31 @@ fn ctrl_c_stops_while_a_call_is_asked_for() {
     stage.press_with(KeyCode::Char('c'), KeyModifiers::CONTROL);
     assert!(stage.quit);
 }
+
+/// A2: keys that came together are told apart from keys that came alone by no clock that can stop.
+#[test]
+fn a_burst_decides_nothing_though_the_program_is_held_up() {
+    let mut stage = armed(&["ls"]);
+    stage.press(KeyCode::Char('y'));
+    stage.stall(100);
+    for key in ['e', 's'] {
+        stage.press(KeyCode::Char(key));
+    }
+    stage.wait(50);
+    assert!(stage.sent.is_empty());
+}
+
+/// A1: a key from before the panel could be read does not decide, however late it is taken.
+#[test]
+fn a_stall_is_no_quiet_time() {
+    let mut stage = Stage::new(100, 30);
+    stage.prompt("go");
+    stage.request();
+    stage.reply("", &["ls"]);
+    stage.ask(1);
+    stage.frame();
+    stage.stall(700);
+    stage.press(KeyCode::Char('y'));
+    stage.wait(200);
+    assert!(stage.sent.is_empty());
+}

@@ -45,7 +45,7 @@ pub(super) fn run(
     };
     let loaded = load(&path)?;
     for notice in &loaded.notices {
-        writeln!(io::stderr(), "limpid: {notice}")?;
+        writeln!(io::stderr(), "limpid: {}", text::visible(notice, Show::Prose))?;
     }
     let session = loaded.session;
     let turns = match turn {

@@ -17,8 +17,7 @@ const HELD: Duration = Duration::from_millis(500);
 
 /// Takes an input. `now` never goes back.
 pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
-    let mut effects: Vec<Effect> =
-        model.approval.as_mut().and_then(|a| a.settle(now)).map(Effect::Send).into_iter().collect();
+    let mut effects = Vec::new();
     match input {
         Input::Key(event) if event.kind == KeyEventKind::Release => {}
         Input::Key(event) => effects.extend(key(model, event, now)),
@@ -33,7 +32,12 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
             }
         }
         Input::Event(event) => take_event(model, event),
-        Input::Tick => {}
+        // Only here, where no key is waiting, does time decide: a program that was held up cannot
+        // take keys that came together for keys that came alone.
+        Input::Tick => {
+            let decided = model.approval.as_mut().and_then(|approval| approval.tick(now));
+            effects.extend(decided.map(Effect::Send));
+        }
     }
     if model.interrupted.is_some_and(|at| now >= at + TWICE) {
         model.interrupted = None;

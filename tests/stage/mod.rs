@@ -110,6 +110,11 @@ impl Stage {
         self.pass(rest);
     }
 
+    /// The program is held up: time passes and it is not woken.
+    pub fn stall(&mut self, ms: u64) {
+        self.pass(Duration::from_millis(ms));
+    }
+
     fn pass(&mut self, time: Duration) {
         self.now += time;
         self.unix_ms += u64::try_from(time.as_millis()).unwrap();

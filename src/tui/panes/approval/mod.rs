@@ -62,6 +62,8 @@ pub(in crate::tui) struct Approval {
     shown: Option<Instant>,
     /// Rows from the first on that have been on the screen without a gap, of how many.
     seen: (usize, usize),
+    /// The moment of arming that a tick has confirmed.
+    quiet: Option<Instant>,
     /// The last key that was not for the panel.
     disturbed: Option<Instant>,
     /// A key that decides if none follows at once.
@@ -100,6 +102,7 @@ impl Approval {
             version,
             shown: None,
             seen: (0, usize::MAX),
+            quiet: None,
             disturbed: last_input,
             candidate: None,
             burst: None,
@@ -136,14 +139,16 @@ impl Approval {
 
     /// Whether keys decide now.
     pub(in crate::tui) fn is_armed(&self, now: Instant) -> bool {
-        self.armed_from().is_some_and(|from| from <= now)
+        self.armed_from().is_some_and(|from| from <= now && self.quiet == Some(from))
     }
 
     /// The moment at which the panel changes by itself.
     pub(in crate::tui) fn next_wake(&self, now: Instant) -> Option<Instant> {
         match self.candidate {
             Some((_, _, at)) => Some(at + ALONE),
-            None => self.armed_from().filter(|from| *from > now),
+            None => {
+                self.armed_from().filter(|from| self.quiet != Some(*from)).map(|from| from.max(now))
+            }
         }
     }
 
@@ -173,8 +178,10 @@ impl Approval {
         self.candidate = None;
     }
 
-    /// Decides if a deciding key stayed alone long enough.
-    pub(in crate::tui) fn settle(&mut self, now: Instant) -> Option<Command> {
+    /// No key is waiting: arms the panel if it was quiet long enough, and decides if a deciding key
+    /// stayed alone long enough.
+    pub(in crate::tui) fn tick(&mut self, now: Instant) -> Option<Command> {
+        self.quiet = self.armed_from().filter(|from| *from <= now);
         let (action, _, at) = self.candidate?;
         if now < at + ALONE {
             return None;

@@ -260,7 +260,7 @@ fn draw_foot_title(
         " decided "
     } else if !view.model.panel_is_next() {
         if view.model.focus == Focus::Prompt { " Tab: decide " } else { " Esc: decide " }
-    } else if !approval.all_seen() && !(measure.top == 0 && measure.at_end()) {
+    } else if !(approval.all_seen() || measure.top == 0 && measure.at_end()) {
         " PgDn: scroll through it to allow "
     } else {
         ""
