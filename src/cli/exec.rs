@@ -2,13 +2,14 @@
 
 use std::io::{self, IsTerminal, Read, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{Start, runtime, usage};
 use crate::agent::Handle;
 use crate::conversation::{
-    CallStatus, Command, DecidedBy, Event, Progress, Record, Role, Session, TransitionReason,
+    CallStatus, Command, DecidedBy, Entry, Event, Progress, Record, Role, Session, TransitionReason,
 };
 use crate::text::{self, Show};
 use crate::wire::outline;
@@ -56,7 +57,7 @@ async fn converse(mut handle: Handle, prompt: String, json: bool) -> io::Result<
     ];
     let gone = |_| io::Error::other("the loop ended by itself");
     handle.commands.send(Command::Prompt(prompt)).await.map_err(gone)?;
-    let mut report = Report { json, session: Session::default() };
+    let mut report = Report { json, session: Session::default(), reply: None };
     let mut interrupted = false;
     let reason = loop {
         tokio::select! {
@@ -110,12 +111,21 @@ fn code(reason: &TransitionReason) -> u8 {
 struct Report {
     json: bool,
     session: Session,
+    /// What the newest turn was answered with.
+    reply: Option<Arc<Entry>>,
 }
 
 impl Report {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         if let Event::Record(stamped) = event {
             self.session.apply(stamped);
+            match &stamped.record {
+                Record::Request(_) => self.reply = None,
+                Record::Entry(entry) if entry.role == Role::Assistant => {
+                    self.reply = Some(entry.clone());
+                }
+                _ => {}
+            }
         }
         if self.json {
             let mut out = io::stdout().lock();
@@ -183,10 +193,9 @@ impl Report {
             return Ok(());
         }
         let mut out = io::stdout().lock();
-        let branch = self.session.branch();
-        let answer = branch.iter().rev().find(|entry| entry.role == Role::Assistant);
-        // What was said before a call is not the answer; it was told as progress.
-        let answer = answer.filter(|entry| entry.calls().next().is_none());
+        // What was said before a call is not the answer, unless it was cut off there.
+        let cut = matches!(reason, TransitionReason::Failed(_) | TransitionReason::Stopped);
+        let answer = self.reply.as_ref().filter(|entry| cut || entry.calls().next().is_none());
         if let Some(answer) = answer.map(|entry| entry.text()).filter(|text| !text.is_empty()) {
             let answer =
                 if out.is_terminal() { text::visible(&answer, Show::Prose) } else { answer.into() };
