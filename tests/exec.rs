@@ -307,6 +307,17 @@ fn what_was_said_before_a_call_is_not_the_answer() {
 }
 
 #[test]
+fn a_session_that_has_no_place_is_told() {
+    let world = World::new();
+    let server = Server::start(vec![text("ok")]);
+    let url = server.url();
+    let mut command = world.limpid(&["exec", "--url", &url, "--model", "m", "hi"]);
+    let output = command.env_remove("HOME").env_remove("XDG_DATA_HOME").output().unwrap();
+    assert_eq!((output.status.code(), &*stdout(&output)), (Some(0), "ok\n"));
+    assert!(stderr(&output).contains("This session is not saved"), "{}", stderr(&output));
+}
+
+#[test]
 fn a_reader_that_leaves_ends_it_quietly() {
     let world = World::new();
     let server = Server::start(vec![calls(&["echo x"]), text("long")]);

@@ -121,7 +121,7 @@ fn rig(replies: Vec<Scripted>, mode: Mode, turn_limit: u32) -> Rig {
         },
         settings: settings(),
         system_prompt: "system".into(),
-        tools: vec![Box::new(Noting { ran: ran.clone() })],
+        tools: vec![Arc::new(Noting { ran: ran.clone() })],
         mode,
         attended: true,
         turn_limit,
@@ -452,5 +452,18 @@ fn an_empty_reply_leaves_no_empty_message() {
         let roles: Vec<_> = rig.session.branch().iter().map(|entry| entry.role).collect();
         assert_eq!(roles, [Role::System, Role::User]);
         rig.assert_sound();
+    });
+}
+
+#[test]
+fn to_continue_where_nothing_waits_ends_at_once_and_posts_nothing() {
+    runtime().block_on(async {
+        let mut rig = rig(Vec::new(), Mode::Ask, 50);
+        rig.prompt("go", &mut vec![].into_iter()).await;
+        rig.send(Command::Continue).await;
+        let Event::Record(stamped) = rig.handle.events.recv().await.unwrap() else { panic!() };
+        assert_eq!(stamped.record, Record::Ended(TransitionReason::Answered));
+        rig.session.apply(&stamped);
+        assert_eq!(rig.session.turns.len(), 1);
     });
 }

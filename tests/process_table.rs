@@ -20,7 +20,7 @@ const GONE_WITHIN: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Trees that are hard to end, each with the number of `sleep`s by which one sees that it stands.
-const TREES: [(&str, usize); 9] = [
+const TREES: [(&str, usize); 10] = [
     ("sleep 600", 1),
     ("sleep 600 | sleep 600 | sleep 600 | sleep 600 | sleep 600", 5),
     ("trap '' INT TERM; while :; do sleep 600; done", 1),
@@ -29,6 +29,8 @@ const TREES: [(&str, usize); 9] = [
     ("(setsid sh -c '(sleep 600 &) ; exit' &); sleep 600", 2),
     ("setsid sh -c 'trap \"\" TERM HUP; while :; do sleep 600; done' & sleep 600", 2),
     ("sleep 600 & kill -STOP $$", 1),
+    // One that stops its minder, so that a request to end would not be heard.
+    ("kill -STOP $PPID; (setsid sleep 600 &); sleep 600", 2),
     ("i=0; while [ $i -lt 100 ]; do setsid sleep 600 & i=$((i+1)); done; wait", 100),
 ];
 

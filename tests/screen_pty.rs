@@ -227,7 +227,7 @@ fn resizing_keeps_everything_in_place() {
 
 #[test]
 fn the_ways_to_quit() {
-    for keys in ["\x03|\x03", "\x04", "/quit\r", "q\r", "exit\r"] {
+    for keys in ["\x03|\x03", "\x04", "/quit\r", "q\r", "exit\r", "/clear\r|\x04"] {
         let world = World::new();
         let mut screen = Screen::start(&world, OFFLINE, 80, 24);
         screen.shows("Ask something");
@@ -252,7 +252,9 @@ fn ctrl_c_clears_a_draft_before_it_quits() {
     screen.shows("Ctrl-C again quits");
 }
 
+/// Only debug builds can be told to panic.
 #[test]
+#[cfg(debug_assertions)]
 fn a_panic_gives_the_terminal_back_before_it_reports() {
     let world = World::new();
     let mut screen = Screen::start_with(&world, OFFLINE, 80, 24, &[("LIMPID_PANIC_KEY", "X")]);

@@ -164,7 +164,7 @@ fn approval_fields() {
 
 #[test]
 fn tools_opened() {
-    for (columns, rows) in [(80, 24), (120, 40)] {
+    for (columns, rows) in SIZES {
         let mut stage = Stage::new(columns, rows);
         three_turns(&mut stage);
         stage.frame();
@@ -178,7 +178,7 @@ fn tools_opened() {
 
 #[test]
 fn inspector_views() {
-    for (columns, rows) in [(80, 24), (120, 40)] {
+    for (columns, rows) in SIZES {
         let mut stage = Stage::new(columns, rows);
         three_turns(&mut stage);
         stage.frame();

@@ -65,7 +65,7 @@ const DENIALS: u32 = 2;
 
 /// The gate to the tools.
 pub struct Acting {
-    tools: Vec<Box<dyn Tool>>,
+    tools: Vec<Arc<dyn Tool>>,
     mode: Mode,
     /// Whether there is a person to ask.
     attended: bool,
@@ -83,15 +83,15 @@ impl std::fmt::Debug for Acting {
 }
 
 /// A call that could be run, if it is allowed.
-struct Candidate<'a> {
-    tool: &'a dyn Tool,
+struct Candidate {
+    tool: Arc<dyn Tool>,
     command: String,
 }
 
 impl Acting {
     /// A gate before these tools. Decisions arrive on the channel.
     pub fn new(
-        tools: Vec<Box<dyn Tool>>,
+        tools: Vec<Arc<dyn Tool>>,
         mode: Mode,
         attended: bool,
         decisions: mpsc::Receiver<(CallId, Decision)>,
@@ -142,13 +142,10 @@ impl Acting {
         let answer = match self.candidate(proposed) {
             Err(why) => Answer::not_run(format!("Error: not run. {why}"), why),
             Ok(_) if stop.is_cancelled() => Answer::not_started(),
-            Ok(candidate) => {
-                let command = candidate.command;
-                match self.decide(call, &command, recorder, stop).await {
-                    Ok(executed) => self.run(proposed, &command, executed, recorder, stop).await,
-                    Err(refused) => refused,
-                }
-            }
+            Ok(candidate) => match self.decide(call, &candidate.command, recorder, stop).await {
+                Ok(executed) => run(call, candidate, executed, recorder, stop).await,
+                Err(refused) => refused,
+            },
         };
         let Answer { text, status, mut receipt, duration_ms } = answer;
         receipt.sent = text.len() as u64;
@@ -159,7 +156,7 @@ impl Acting {
     }
 
     /// The tool and command of a call, or why there is none, in words that the model reads.
-    fn candidate(&self, proposed: &ProposedCall) -> Result<Candidate<'_>, String> {
+    fn candidate(&self, proposed: &ProposedCall) -> Result<Candidate, String> {
         if let Some(why) = unusable(proposed) {
             return Err(why.to_owned());
         }
@@ -170,7 +167,7 @@ impl Acting {
             return Err(format!("There is no tool \"{name}\". Tools: {}.", known.join(", ")));
         };
         let command = tool.command(&proposed.call.arguments)?;
-        Ok(Candidate { tool: tool.as_ref(), command })
+        Ok(Candidate { tool: tool.clone(), command })
     }
 
     /// What is to be executed, or the answer that says why nothing is.
@@ -280,48 +277,43 @@ impl Acting {
             }
         }
     }
+}
 
-    async fn run(
-        &self,
-        proposed: &ProposedCall,
-        command: &str,
-        executed: String,
-        recorder: &mut Recorder,
-        stop: &CancellationToken,
-    ) -> Answer {
-        let candidate = match self.candidate(proposed) {
-            Ok(candidate) => candidate,
-            Err(why) => return Answer::not_run(format!("Error: not run. {why}"), why),
-        };
-        let call = &proposed.call.id;
-        recorder.record(Record::CallStarted { call: call.clone() }).await;
-        let (samples, mut newest) = watch::channel(Sample::default());
-        let edited = (executed != command).then(|| {
-            format!("The user edited the command. Proposed: {command}\nExecuted: {executed}\n")
-        });
-        let job = Job {
-            command: executed,
-            output_file: recorder.output_file(call),
-            samples,
-            stop: stop.child_token(),
-        };
-        let mut running = candidate.tool.run(job);
-        let Outcome { status, text, receipt, duration_ms } = loop {
-            tokio::select! {
-                biased;
-                outcome = &mut running => break outcome,
-                Ok(()) = newest.changed() => {
-                    let Sample { tail, produced } = newest.borrow_and_update().clone();
-                    recorder.progress(Progress::Output { call: call.clone(), tail, produced }).await;
-                }
+/// Runs what was allowed, to its end.
+async fn run(
+    call: &CallId,
+    Candidate { tool, command }: Candidate,
+    executed: String,
+    recorder: &mut Recorder,
+    stop: &CancellationToken,
+) -> Answer {
+    recorder.record(Record::CallStarted { call: call.clone() }).await;
+    let (samples, mut newest) = watch::channel(Sample::default());
+    let edited = (executed != command).then(|| {
+        format!("The user edited the command. Proposed: {command}\nExecuted: {executed}\n")
+    });
+    let job = Job {
+        command: executed,
+        output_file: recorder.output_file(call),
+        samples,
+        stop: stop.child_token(),
+    };
+    let mut running = tool.run(job);
+    let Outcome { status, text, receipt, duration_ms } = loop {
+        tokio::select! {
+            biased;
+            outcome = &mut running => break outcome,
+            Ok(()) = newest.changed() => {
+                let Sample { tail, produced } = newest.borrow_and_update().clone();
+                recorder.progress(Progress::Output { call: call.clone(), tail, produced }).await;
             }
-        };
-        let text = match edited {
-            Some(edited) => edited + &text,
-            None => text,
-        };
-        Answer { text, status, receipt, duration_ms }
-    }
+        }
+    };
+    let text = match edited {
+        Some(edited) => edited + &text,
+        None => text,
+    };
+    Answer { text, status, receipt, duration_ms }
 }
 
 /// A result in the making.

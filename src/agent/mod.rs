@@ -10,6 +10,7 @@ mod system_prompt;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::pin::pin;
+use std::sync::Arc;
 
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -18,11 +19,13 @@ use tokio_util::sync::CancellationToken;
 pub use gates::{Acting, Outgoing};
 pub use http_model::HttpModel;
 pub use looper::{Loop, Model};
-pub use recorder::Recorder;
+pub use recorder::{Recorder, now_ms};
 pub use system_prompt::system_prompt;
 
 use crate::approval::Mode;
-use crate::conversation::{CallId, Command, Decision, Event, LoopState, Profile, Record};
+use crate::conversation::{
+    CallId, Command, Decision, Event, LoopState, Profile, Progress, Record, TransitionReason,
+};
 use crate::tools::Tool;
 use crate::wire::Settings;
 
@@ -40,7 +43,7 @@ pub struct Config {
     /// What the model is told first.
     pub system_prompt: String,
     /// What the model may ask for.
-    pub tools: Vec<Box<dyn Tool>>,
+    pub tools: Vec<Arc<dyn Tool>>,
     /// How commands are treated.
     pub mode: Mode,
     /// Whether there is a person to ask.
@@ -78,6 +81,7 @@ async fn serve<M: Model>(
     mut commands: mpsc::Receiver<Command>,
     subscriber: mpsc::Sender<Event>,
 ) {
+    let is_saved = config.sessions.is_some();
     let (decide, decisions) = mpsc::channel(COMMANDS);
     let mut agent = Loop {
         state: LoopState::default(),
@@ -96,14 +100,29 @@ async fn serve<M: Model>(
             None => commands.recv().await,
         };
         let Some(command) = next else { return };
+        if command == Command::Clear && profile.is_some() {
+            // There is nothing to clear, and a session begins with its first prompt.
+            continue;
+        }
         if let Some(profile) = profile.take() {
+            if !is_saved {
+                let why =
+                    "This session is not saved: neither XDG_DATA_HOME nor HOME names a directory.";
+                agent.recorder.progress(Progress::Notice(why.to_owned())).await;
+            }
             agent.recorder.record(Record::Profile(profile)).await;
             agent.begin(&config.system_prompt).await;
         }
         match command {
             Command::Prompt(text) => agent.inbox.push(text),
-            // Nothing waits for an answer; the screen says so and does not ask.
-            Command::Continue if !agent.state.messages.awaits_reply() => continue,
+            // The screen does not ask where nothing waits for an answer; should it be late, it
+            // learns so.
+            Command::Continue if !agent.state.messages.awaits_reply() => {
+                let reason = agent.state.transition_reason.clone();
+                let reason = reason.unwrap_or(TransitionReason::Answered);
+                agent.recorder.record(Record::Ended(reason)).await;
+                continue;
+            }
             Command::Continue => {}
             Command::Clear => {
                 agent.recorder.record(Record::Head(None)).await;

@@ -145,7 +145,8 @@ impl Recorder {
     }
 }
 
-pub(super) fn now_ms() -> u64 {
+/// Milliseconds since 1970-01-01 UTC.
+pub fn now_ms() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))

@@ -8,14 +8,14 @@ mod terminal;
 
 use std::io;
 use std::process::ExitCode;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use crossterm::event::{Event as TerminalEvent, EventStream, KeyEventKind};
 use futures_util::StreamExt;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::error::TrySendError;
 
-use crate::agent::Handle;
+use crate::agent::{Handle, now_ms};
 use crate::cli::{Start, runtime};
 use crate::offline;
 use crate::tui::{self, Effect, Input, Model, RenderCache, Setup};
@@ -157,7 +157,7 @@ impl App {
         }
         let (model, cache) = (&self.model, &mut self.cache);
         let now = Instant::now();
-        self.screen.draw(|frame| tui::draw(model, cache, frame, now, unix_ms()))?;
+        self.screen.draw(|frame| tui::draw(model, cache, frame, now, now_ms()))?;
         self.drawn = Instant::now();
         self.model.frame_shown(&self.cache, self.drawn);
         Ok(())
@@ -206,12 +206,6 @@ fn shown(directory: &std::path::Path) -> String {
         Some(rest) => format!("~/{}", rest.display()),
         None => directory.display().to_string(),
     }
-}
-
-fn unix_ms() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
 struct Signals {

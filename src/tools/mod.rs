@@ -20,6 +20,7 @@ pub use bash::{Bash, Settings, TIME_LIMIT};
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -77,6 +78,6 @@ pub struct Outcome {
 }
 
 /// Every tool.
-pub fn registered(settings: Settings) -> Vec<Box<dyn Tool>> {
-    vec![Box::new(Bash::new(settings))]
+pub fn registered(settings: Settings) -> Vec<Arc<dyn Tool>> {
+    vec![Arc::new(Bash::new(settings))]
 }

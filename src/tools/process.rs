@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
@@ -122,6 +122,10 @@ fn check_directory(directory: &Path) -> Result<(), String> {
 impl Running {
     /// Asks the minder to end the command's tree. What is still written and reported can be read on.
     pub(super) async fn end(&mut self) {
+        // A command may have stopped its minder, which then would hear nothing.
+        if let Some(pid) = self.minder.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
+            let _ = kill_process(pid, Signal::CONT);
+        }
         // A minder that is gone already needs no asking.
         let _ = self.link.stream.shutdown().await;
     }

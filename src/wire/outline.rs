@@ -105,13 +105,7 @@ pub fn outline(parts: &[Arc<Part>], previous: &[Arc<Part>], session: &Session) -
             calls: Vec::new(),
             answers: Vec::new(),
             note: String::new(),
-            change: change(
-                kind,
-                parts,
-                members,
-                previous,
-                before.iter().find(|g| same_place(&g.0, kind)),
-            ),
+            change: change(kind, parts, members, previous, at_place(&before, kind)),
             parts: members.clone(),
         };
         let told: Vec<usize> = told(parts, kind, members).collect();
@@ -225,15 +219,13 @@ pub fn cache_break(parts: &[Arc<Part>], previous: &[Arc<Part>]) -> Option<String
         RowKind::Message { .. } | RowKind::Envelope => 3,
     });
     before.into_iter().find_map(|(kind, members)| {
-        let same =
-            now.iter().find(|(other, _)| same_place(other, &kind)).is_some_and(|(_, mine)| {
-                let mine: Vec<usize> = told(parts, &kind, mine).collect();
-                let theirs: Vec<usize> = told(previous, &kind, &members).collect();
-                // More may have been added to the end of a message.
-                let is_message = matches!(kind, RowKind::Message { .. });
-                (is_message || mine.len() == theirs.len())
-                    && begins(parts, &mine, previous, &theirs)
-            });
+        let same = at_place(&now, &kind).is_some_and(|(_, mine)| {
+            let mine: Vec<usize> = told(parts, &kind, mine).collect();
+            let theirs: Vec<usize> = told(previous, &kind, &members).collect();
+            // More may have been added to the end of a message.
+            let is_message = matches!(kind, RowKind::Message { .. });
+            (is_message || mine.len() == theirs.len()) && begins(parts, &mine, previous, &theirs)
+        });
         match kind {
             _ if same => None,
             RowKind::Message { number, .. } => Some(format!("message {number}")),
@@ -275,10 +267,13 @@ fn groups(parts: &[Arc<Part>]) -> Vec<Group> {
     messages
 }
 
-fn same_place(a: &RowKind, b: &RowKind) -> bool {
-    match (a, b) {
-        (RowKind::Message { number: a, .. }, RowKind::Message { number: b, .. }) => a == b,
-        _ => a == b,
+/// The group at the same place. Messages come first and in order, so none is searched for.
+fn at_place<'a>(groups: &'a [Group], kind: &RowKind) -> Option<&'a Group> {
+    match kind {
+        RowKind::Message { number, .. } => {
+            groups.get(number - 1).filter(|(other, _)| matches!(other, RowKind::Message { .. }))
+        }
+        _ => groups.iter().rev().find(|(other, _)| other == kind),
     }
 }
 
