@@ -571,3 +571,40 @@ fn a_stall_is_no_quiet_time() {
     stage.wait(200);
     assert!(stage.sent.is_empty());
 }
+
+/// The same, where the program learns of the time before it learns of the keys.
+#[test]
+fn a_late_tick_waits_once_more_for_keys_that_are_on_their_way() {
+    let mut stage = armed(&["ls"]);
+    stage.press(KeyCode::Char('y'));
+    stage.stall(100);
+    stage.input(Input::Tick);
+    stage.stall(5);
+    stage.press(KeyCode::Char('e'));
+    stage.wait(50);
+    assert!(stage.sent.is_empty());
+
+    let mut stage = Stage::new(100, 30);
+    stage.prompt("go");
+    stage.request();
+    stage.reply("", &["ls"]);
+    stage.ask(1);
+    stage.frame();
+    stage.stall(700);
+    stage.input(Input::Tick);
+    stage.press(KeyCode::Char('y'));
+    stage.wait(200);
+    assert!(stage.sent.is_empty());
+}
+
+/// Being late is no reason to wait for ever.
+#[test]
+fn a_program_that_is_always_late_still_decides() {
+    let mut stage = armed(&["ls"]);
+    stage.press(KeyCode::Char('y'));
+    for _ in 0..2 {
+        stage.stall(60);
+        stage.input(Input::Tick);
+    }
+    assert_eq!(stage.sent, [allowed(&stage, 1, "ls", Scope::Once)]);
+}

@@ -22,6 +22,9 @@ use crate::tui::scroll::{Measure, Scroll};
 /// How long no key may have come before the panel takes one.
 pub(in crate::tui) const QUIET: Duration = Duration::from_millis(500);
 
+/// A tick that comes so much too late tells that the program was held up.
+const LATE: Duration = Duration::from_millis(10);
+
 /// How long a deciding key must stay alone.
 pub(in crate::tui) const ALONE: Duration = Duration::from_millis(30);
 
@@ -62,6 +65,8 @@ pub(in crate::tui) struct Approval {
     shown: Option<Instant>,
     /// Rows from the first on that have been on the screen without a gap, of how many.
     seen: (usize, usize),
+    /// Whether the last moment of decision was put off, as the program had been held up.
+    was_late: bool,
     /// The moment of arming that a tick has confirmed.
     quiet: Option<Instant>,
     /// The last key that was not for the panel.
@@ -102,6 +107,7 @@ impl Approval {
             version,
             shown: None,
             seen: (0, usize::MAX),
+            was_late: false,
             quiet: None,
             disturbed: last_input,
             candidate: None,
@@ -178,12 +184,30 @@ impl Approval {
         self.candidate = None;
     }
 
+    /// Whether the program was held up past a moment at which time would have decided. Keys that came
+    /// meanwhile may still be on their way, so what was waited for is waited for again: once, since on
+    /// a machine that is always late nothing would ever be decided.
+    fn is_late(&mut self, due: Instant, now: Instant) -> bool {
+        self.was_late = now > due + LATE && !self.was_late;
+        self.was_late
+    }
+
     /// No key is waiting: arms the panel if it was quiet long enough, and decides if a deciding key
     /// stayed alone long enough.
     pub(in crate::tui) fn tick(&mut self, now: Instant) -> Option<Command> {
-        self.quiet = self.armed_from().filter(|from| *from <= now);
-        let (action, _, at) = self.candidate?;
+        if let Some(due) = self.armed_from().filter(|due| *due <= now && self.quiet != Some(*due)) {
+            if self.is_late(due, now) {
+                self.disturbed = Some(now);
+            } else {
+                self.quiet = Some(due);
+            }
+        }
+        let (action, key, at) = self.candidate?;
         if now < at + ALONE {
+            return None;
+        }
+        if self.is_late(at + ALONE, now) {
+            self.candidate = Some((action, key, now));
             return None;
         }
         self.candidate = None;
