@@ -212,9 +212,7 @@ impl Report {
             TransitionReason::RepeatedDenial => {
                 "stopped: the model proposed a denied command for the third time".to_owned()
             }
-            TransitionReason::Failed(failure) => {
-                format!("{} {}", failure.cause(), failure.next_step())
-            }
+            TransitionReason::Failed(failure) => failure.in_words(),
         };
         writeln!(io::stderr(), "limpid: {}", text::visible(&said, Show::Prose))
     }

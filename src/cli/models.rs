@@ -57,9 +57,7 @@ pub(super) fn run(connection: &Connection) -> color_eyre::Result<ExitCode> {
 /// What happened and what to do, in words; may hold the server's text.
 pub(super) async fn ask(loaded: &Loaded, endpoint: Endpoint) -> Result<Vec<String>, String> {
     let endpoint = Endpoint { path: "/models", ..endpoint };
-    let told = |failure: &crate::conversation::Failure| {
-        format!("{} {}", failure.cause(), failure.next_step())
-    };
+    let told = |failure: &crate::conversation::Failure| failure.in_words();
     let mut response = Client::new().get(&endpoint).await.map_err(|failure| told(&failure))?;
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|failure| told(&failure))? {

@@ -46,6 +46,13 @@ impl Failure {
         .to_owned()
     }
 
+    /// Cause and next step, one sentence after the other. Untrusted text.
+    pub fn in_words(&self) -> String {
+        let cause = self.cause();
+        let stop = if cause.ends_with(['.', '!', '?', '…']) { "" } else { "." };
+        format!("{cause}{stop} {}", self.next_step())
+    }
+
     /// Whether posting the same messages once more may help.
     pub fn may_pass(&self) -> bool {
         !matches!(self.kind, FailureKind::Quota | FailureKind::ContextLength)
@@ -100,6 +107,13 @@ mod tests {
             let advice = after(kind, None, None);
             assert!(advice.contains(words) && advice.ends_with('.'), "{kind:?}: {advice}");
         }
+    }
+
+    #[test]
+    fn cause_and_next_step_are_two_sentences() {
+        let failure = |message| Failure::new(Place::Http, FailureKind::Server, message).in_words();
+        assert_eq!(failure("No luck"), "No luck. The fault is the server's: try again later.");
+        assert_eq!(failure("No luck.\n"), "No luck. The fault is the server's: try again later.");
     }
 
     #[test]

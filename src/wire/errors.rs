@@ -2,7 +2,8 @@
 //!
 //! The shapes seen: `{"error":{"message","type","code"}}`, the same within a list (Gemini), the
 //! flat `{"message","type","code"}`, `{"error":"text","code"}` (xAI), `{"detail":"text"}` (Mistral),
-//! HTML, and nothing. Codes are texts, numbers, or numbers as text.
+//! an event stream that holds one of these although the status is an error (`LiteLLM`), HTML, and
+//! nothing. Codes are texts, numbers, or numbers as text.
 
 use serde_json::Value;
 
@@ -25,8 +26,10 @@ struct Report {
 /// The failure that an answer with another status than 200 stands for.
 pub(super) fn from_response(head: &ResponseHead, body: &[u8]) -> Failure {
     let body = String::from_utf8_lossy(body);
-    let report = serde_json::from_str(&body).ok().and_then(|body| report(&body));
-    let report = report.unwrap_or_default();
+    let report = std::iter::once(&*body)
+        .chain(body.lines().filter_map(|line| line.strip_prefix("data:")))
+        .find_map(|json| report(&serde_json::from_str(json).ok()?))
+        .unwrap_or_default();
     let kind = kind(Some(head.status), &report);
     let message = match report.message {
         Some(message) => message,
@@ -206,6 +209,14 @@ mod tests {
                 "Incorrect API key provided",
             ),
             (401, r#"{"detail":"m"}"#, FailureKind::Auth, None, None, "m"),
+            (
+                500,
+                "event: error\ndata: {\"error\":{\"message\":\"m\",\"code\":\"500\"}}\n\ndata: [DONE]\n\n",
+                FailureKind::Server,
+                None,
+                Some("500"),
+                "m",
+            ),
             (
                 422,
                 r#"{"detail":[{"msg":"m"}]}"#,
