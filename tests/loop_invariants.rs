@@ -9,8 +9,8 @@ use limpid::agent::{self, Config, Handle, Model, Recorder};
 use limpid::approval::Mode;
 use limpid::conversation::{
     Call, CallId, CallState, CallStatus, Command, Content, Decision, Event, Failure, FailureKind,
-    Place, Profile, Progress, ProposedCall, Reasoning, Receipt, Record, Reply, Role, Scope,
-    Session, ToolDefinition, TransitionReason, TurnNumber, check,
+    Overlays, Place, Profile, Progress, ProposedCall, Reasoning, Receipt, Record, Reply, Role,
+    Scope, Session, ToolDefinition, TransitionReason, TurnNumber, check,
 };
 use limpid::tools::{Job, Outcome, Tool};
 use limpid::wire::{Assembler, Dialect, Format, Parameters, Request, Settings};
@@ -194,7 +194,7 @@ impl Rig {
         let branch = self.session.branch();
         assert_eq!(check(&branch), Ok(()), "{branch:#?}");
         // What would be posted next is accepted by the strict server as well.
-        let request = Assembler::default().assemble(&branch, &settings());
+        let request = Assembler::default().assemble(&branch, &Overlays::default(), &settings());
         let body: String = request.parts.iter().map(|part| &*part.text).collect();
         let body: serde_json::Value = serde_json::from_str(&body).unwrap();
         let messages = body["messages"].as_array().unwrap();

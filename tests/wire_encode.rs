@@ -7,8 +7,8 @@ mod rules;
 use std::sync::Arc;
 
 use limpid::conversation::{
-    Block, Call, CallId, CallResult, Entry, History, Opaque, Origin, Part, Reasoning, Record, Role,
-    Session, Slot, Stamped, ToolDefinition, check,
+    Block, Call, CallId, CallResult, Entry, History, Opaque, Origin, Overlays, Part, Reasoning,
+    Record, Role, Session, Slot, Stamped, ToolDefinition, check,
 };
 use limpid::wire::outline::{Change, RowKind, cache_break, outline, roles};
 use limpid::wire::{Assembler, Dialect, Format, Parameters, Request, Settings};
@@ -83,8 +83,11 @@ fn conversation() -> History {
 
 #[test]
 fn an_anthropic_body_to_the_byte() {
-    let request =
-        Assembler::default().assemble(conversation().entries(), &settings(Format::Anthropic));
+    let request = Assembler::default().assemble(
+        conversation().entries(),
+        &Overlays::default(),
+        &settings(Format::Anthropic),
+    );
     let expected = [
         r#"{"model":"m","system":[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}]"#,
         r#","tools":[{"name":"bash","description":"runs","input_schema":{"type":"object"},"cache_control":{"type":"ephemeral"}}]"#,
@@ -111,8 +114,11 @@ fn an_anthropic_body_to_the_byte() {
 
 #[test]
 fn a_responses_body_to_the_byte() {
-    let request =
-        Assembler::default().assemble(conversation().entries(), &settings(Format::OpenaiResponses));
+    let request = Assembler::default().assemble(
+        conversation().entries(),
+        &Overlays::default(),
+        &settings(Format::OpenaiResponses),
+    );
     let expected = [
         r#"{"model":"m","tools":[{"type":"function","name":"bash","description":"runs","parameters":{"type":"object"},"strict":false}]"#,
         r#","input":[{"role":"system","content":"Be brief."}"#,
@@ -134,8 +140,11 @@ fn a_responses_body_to_the_byte() {
 
 #[test]
 fn a_chat_body_to_the_byte() {
-    let request =
-        Assembler::default().assemble(conversation().entries(), &settings(Format::OpenaiChat));
+    let request = Assembler::default().assemble(
+        conversation().entries(),
+        &Overlays::default(),
+        &settings(Format::OpenaiChat),
+    );
     let expected = [
         r#"{"model":"m","tools":[{"type":"function","function":{"name":"bash","description":"runs","parameters":{"type":"object"}}}]"#,
         r#","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Look \"here\"."}"#,
@@ -160,7 +169,11 @@ fn parameters_and_switches_have_their_names_in_each_format() {
             effort: Some("low".to_owned()),
             thinking_budget,
         };
-        let body = body(&Assembler::default().assemble(history.entries(), &settings));
+        let body = body(&Assembler::default().assemble(
+            history.entries(),
+            &Overlays::default(),
+            &settings,
+        ));
         body.split_once("],\"stream\":true").unwrap().1.to_owned()
     };
     assert_eq!(
@@ -177,7 +190,8 @@ fn parameters_and_switches_have_their_names_in_each_format() {
 fn the_format_can_change_in_mid_session() {
     let mut assembler = Assembler::default();
     let history = conversation();
-    let mut fresh = |format| assembler.assemble(history.entries(), &settings(format));
+    let mut fresh =
+        |format| assembler.assemble(history.entries(), &Overlays::default(), &settings(format));
     let bodies: Vec<String> = FORMATS.map(|format| body(&fresh(format))).into();
     let again: Vec<Request> = FORMATS.map(&mut fresh).into();
     for (before, after) in bodies.iter().zip(&again) {
@@ -200,7 +214,7 @@ fn a_server_block_goes_back_with_its_result_only() {
     whole.append(Role::Assistant, Origin::Model, vec![opaque(asked), opaque(found), text("a")]);
     cut.append(Role::Assistant, Origin::Model, vec![text("a"), opaque(asked)]);
     let sent = |history: &History, format| {
-        Assembler::default().assemble(history.entries(), &settings(format))
+        Assembler::default().assemble(history.entries(), &Overlays::default(), &settings(format))
     };
     let request = sent(&whole, Format::Anthropic);
     assert!(body(&request).contains(&format!("[{asked},{found},{{")), "{}", body(&request));
@@ -221,7 +235,11 @@ fn ids_and_names_of_other_formats_are_sent_as_anthropic_takes_them() {
         Call { id: CallId("llm:0".to_owned()), name: "a.b".to_owned(), arguments: "[".to_owned() };
     history.append(Role::Assistant, Origin::Model, vec![Block::Call(odd)]);
     history.append(Role::Tool, Origin::Tool, vec![result("llm:0", "no", true)]);
-    let request = Assembler::default().assemble(history.entries(), &settings(Format::Anthropic));
+    let request = Assembler::default().assemble(
+        history.entries(),
+        &Overlays::default(),
+        &settings(Format::Anthropic),
+    );
     let body = body(&request);
     assert!(body.contains(r#""id":"llm_x3a_0","name":"a_b","input":{}"#), "{body}");
     assert!(body.contains(r#""tool_use_id":"llm_x3a_0""#), "{body}");
@@ -242,7 +260,11 @@ fn rows_are_the_wire_messages() {
     let history = conversation();
     let session = session(history.entries());
     let rows = |format| {
-        let request = Assembler::default().assemble(history.entries(), &settings(format));
+        let request = Assembler::default().assemble(
+            history.entries(),
+            &Overlays::default(),
+            &settings(format),
+        );
         outline(&request.parts, &[], &session)
     };
     let rows_of = rows(Format::Anthropic);
@@ -274,10 +296,10 @@ fn moving_markers_change_no_entry_and_break_no_cache() {
     let mut assembler = Assembler::default();
     let settings = settings(Format::Anthropic);
     let mut history = conversation();
-    let before = assembler.assemble(history.entries(), &settings);
+    let before = assembler.assemble(history.entries(), &Overlays::default(), &settings);
     history.append(Role::Assistant, Origin::Model, vec![text("Yes.")]);
     history.append(Role::User, Origin::User, vec![text("More.")]);
-    let after = assembler.assemble(history.entries(), &settings);
+    let after = assembler.assemble(history.entries(), &Overlays::default(), &settings);
     assert!(
         after.new_parts.iter().all(|(_, part)| part.origin == Origin::Envelope
             || part.entry.is_some_and(|entry| entry.0 > 8))
@@ -373,7 +395,7 @@ proptest! {
         let mut assembler = Assembler::default();
         let mut previous: Vec<Arc<Part>> = Vec::new();
         for format in FORMATS {
-            let request = assembler.assemble(history.entries(), &settings(format));
+            let request = assembler.assemble(history.entries(), &Overlays::default(), &settings(format));
             let body = body(&request);
             prop_assert_eq!(request.bytes, body.len() as u64);
             let json = serde_json::from_str(&body).unwrap();

@@ -14,7 +14,7 @@ use super::recorder::Recorder;
 use crate::approval::{self, Mode, Verdict};
 use crate::conversation::{
     CallDecided, CallFinished, CallId, CallProposed, CallResult, CallStatus, DecidedBy, Decision,
-    Entry, EntryId, Progress, ProposedCall, Receipt, Record, RequestRecord, Scope, TurnNumber,
+    EntryId, LoopState, Progress, ProposedCall, Receipt, Record, RequestRecord, Scope, TurnNumber,
 };
 use crate::tools::{Job, Outcome, Sample, Tool};
 use crate::wire::{Assembler, Request, Settings};
@@ -36,12 +36,13 @@ impl Outgoing {
     /// Assembles the next turn's request and journals it.
     pub async fn pass(
         &mut self,
-        history: &[Arc<Entry>],
+        state: &LoopState,
         recorder: &mut Recorder,
     ) -> (TurnNumber, Request) {
         self.last_turn.0 += 1;
         let turn = self.last_turn;
-        let request = self.assembler.assemble(history, &self.settings);
+        let history = state.messages.entries();
+        let request = self.assembler.assemble(history, &state.overlays, &self.settings);
         for (number, part) in &request.new_parts {
             recorder.record(Record::Part { number: *number, part: (**part).clone() }).await;
         }

@@ -12,8 +12,8 @@ use tokio_util::sync::CancellationToken;
 use super::gates::{Acting, Outgoing};
 use super::recorder::Recorder;
 use crate::conversation::{
-    Block, Call, CallId, CallState, Content, Entry, LoopState, Origin, ProposedCall, Record, Reply,
-    Role, TransitionReason, TurnNumber,
+    Block, Call, CallId, CallState, Content, Entry, EntryId, LoopState, Origin, Overlay,
+    ProposedCall, Record, Reply, Role, TransitionReason, TurnNumber,
 };
 use crate::wire::Request;
 
@@ -66,8 +66,7 @@ impl<M: Model> Loop<M> {
             for prompt in std::mem::take(&mut self.inbox) {
                 self.remember(Role::User, Origin::User, vec![Block::Text(prompt)]).await;
             }
-            let (turn, request) =
-                self.outgoing.pass(self.state.messages.entries(), &mut self.recorder).await;
+            let (turn, request) = self.outgoing.pass(&self.state, &mut self.recorder).await;
             let reply = self.model.ask(turn, &request, &mut self.recorder, stop).await;
             let calls = self.remember_reply(turn, &reply).await;
             if calls.is_empty() {
@@ -150,6 +149,14 @@ impl<M: Model> Loop<M> {
         let entry = self.state.messages.append(role, origin, blocks);
         self.recorder.record(Record::Entry(entry.clone())).await;
         entry
+    }
+
+    /// Puts overlays on entries, from the next request on.
+    pub async fn overlay(&mut self, overlays: Vec<(EntryId, Overlay)>) {
+        for (entry, overlay) in overlays {
+            self.state.overlays.set(entry, overlay.clone());
+            self.recorder.record(Record::Overlay { entry, overlay }).await;
+        }
     }
 
     /// Starts a branch: the model will know nothing but the system prompt.

@@ -100,8 +100,8 @@ async fn serve<M: Model>(
             None => commands.recv().await,
         };
         let Some(command) = next else { return };
-        if command == Command::Clear && profile.is_some() {
-            // There is nothing to clear, and a session begins with its first prompt.
+        if matches!(command, Command::Clear | Command::Overlay(_)) && profile.is_some() {
+            // There is nothing to clear or to cover, and a session begins with its first prompt.
             continue;
         }
         if let Some(profile) = profile.take() {
@@ -117,7 +117,7 @@ async fn serve<M: Model>(
             Command::Prompt(text) => agent.inbox.push(text),
             // The screen does not ask where nothing waits for an answer; should it be late, it
             // learns so.
-            Command::Continue if !agent.state.messages.awaits_reply() => {
+            Command::Continue if !agent.state.awaits_reply() => {
                 let reason = agent.state.transition_reason.clone();
                 let reason = reason.unwrap_or(TransitionReason::Answered);
                 agent.recorder.record(Record::Ended(reason)).await;
@@ -127,6 +127,10 @@ async fn serve<M: Model>(
             Command::Clear => {
                 agent.recorder.record(Record::Head(None)).await;
                 agent.begin(&config.system_prompt).await;
+                continue;
+            }
+            Command::Overlay(overlays) => {
+                agent.overlay(overlays).await;
                 continue;
             }
             // Nothing runs that could be stopped, and nothing is asked.

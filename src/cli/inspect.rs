@@ -8,7 +8,7 @@ use super::usage;
 use crate::conversation::{Session, Turn, TurnNumber};
 use crate::session::{find, latest_of, load, sessions_dir};
 use crate::text::{self, Show};
-use crate::wire::{is_body_of, outline};
+use crate::wire::{is_body_of, outline, rows_of_turn};
 
 /// Prints the outline of every turn, or of one, or one turn's exact body.
 pub(super) fn run(
@@ -103,7 +103,7 @@ fn print(session: &Session, turns: &[&Turn], body: bool) -> io::Result<Vec<TurnN
         }
         let previous = session.parts_of(TurnNumber(turn.number.0.saturating_sub(1)));
         writeln!(out, "turn {}  {}", turn.number, outline::head(turn, &parts, &previous))?;
-        for row in outline::outline(&parts, &previous, session) {
+        for row in rows_of_turn(turn, &parts, &previous, session) {
             writeln!(out, "{}", outline::line(&row))?;
         }
         for repair in &turn.repairs {

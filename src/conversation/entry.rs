@@ -104,6 +104,17 @@ impl Entry {
             .collect()
     }
 
+    /// Bytes of its texts, results and arguments.
+    pub fn told_bytes(&self) -> u64 {
+        let bytes = |block: &Block| match block {
+            Block::Text(text) => text.len(),
+            Block::Call(call) => call.arguments.len(),
+            Block::Result(result) => result.text.len(),
+            Block::Reasoning(_) | Block::Opaque(_) => 0,
+        };
+        self.blocks.iter().map(bytes).sum::<usize>() as u64
+    }
+
     /// Whether a history that ends with it has something that the model has not answered.
     pub fn awaits_reply(&self) -> bool {
         matches!(self.role, Role::User | Role::Tool)

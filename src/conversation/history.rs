@@ -41,11 +41,6 @@ impl History {
         self.entries.last().map(|entry| entry.id)
     }
 
-    /// Whether it ends with something that the model has not answered.
-    pub fn awaits_reply(&self) -> bool {
-        self.entries.last().is_some_and(|last| last.awaits_reply())
-    }
-
     /// Whether a call of this session, on any branch, has the id.
     pub fn has_call(&self, id: &CallId) -> bool {
         self.call_ids.contains(id)

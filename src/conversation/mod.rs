@@ -7,6 +7,8 @@ mod advice;
 mod entry;
 mod failure;
 mod history;
+mod overlays;
+mod overlong;
 mod record;
 mod refusal;
 mod reply;
@@ -18,6 +20,8 @@ pub use entry::{
 };
 pub use failure::{Failure, FailureKind, Place};
 pub use history::{History, Violation, check};
+pub use overlays::{Overlays, Told, awaits_reply, told};
+pub use overlong::{Cut, Plan, TooLong, excess, overlays_of, plan};
 pub use record::{
     CallDecided, CallFinished, CallProposed, CallStatus, Command, DecidedBy, Decision, Event,
     Profile, Progress, Receipt, Record, Response, Scope, Stamped,
@@ -81,8 +85,17 @@ impl TransitionReason {
 pub struct LoopState {
     /// What the model will be told next.
     pub messages: History,
+    /// What is sent in entries' places.
+    pub overlays: Overlays,
     /// Turns since the last prompt; the turn limit counts these.
     pub turn_count: u32,
     /// Why the loop goes on or ended; `None` before the first turn.
     pub transition_reason: Option<TransitionReason>,
+}
+
+impl LoopState {
+    /// Whether the model is told something that it has not answered.
+    pub fn awaits_reply(&self) -> bool {
+        awaits_reply(self.messages.entries(), &self.overlays)
+    }
 }

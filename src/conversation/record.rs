@@ -274,6 +274,8 @@ pub enum Command {
     Continue,
     /// Start anew with an empty history.
     Clear,
+    /// From the next request on, send this in these entries' places.
+    Overlay(Vec<(EntryId, Overlay)>),
     /// Decide the call that is being asked for. Another call's decision is ignored.
     Decide {
         /// The call.

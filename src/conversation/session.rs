@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{
-    CallDecided, CallFinished, CallId, CallProposed, Entry, EntryId, Overlay, Part, PartNumber,
-    Profile, Record, RequestRecord, Response, Stamped, TransitionReason, TurnNumber,
+    CallDecided, CallFinished, CallId, CallProposed, Entry, EntryId, Overlays, Part, PartNumber,
+    Profile, Record, RequestRecord, Response, Stamped, TransitionReason, TurnNumber, awaits_reply,
 };
 
 /// Everything a reader of the records knows.
@@ -17,8 +17,8 @@ pub struct Session {
     pub entries: HashMap<EntryId, Arc<Entry>>,
     /// Newest entry of the current branch.
     pub head: Option<EntryId>,
-    /// What is sent in entries' places, where it differs from the entry.
-    pub overlays: HashMap<EntryId, Overlay>,
+    /// What is sent in entries' places.
+    pub overlays: Arc<Overlays>,
     /// Every part, by number.
     pub parts: HashMap<PartNumber, Arc<Part>>,
     /// The turns, oldest first; turn N stands at N − 1.
@@ -36,6 +36,10 @@ pub struct Turn {
     pub number: TurnNumber,
     /// What was posted.
     pub request: RequestRecord,
+    /// Newest entry of the branch that it tells.
+    pub head: Option<EntryId>,
+    /// What was sent in entries' places.
+    pub overlays: Arc<Overlays>,
     /// Attempts begun so far.
     pub attempts: u32,
     /// When the last attempt began, in milliseconds since 1970.
@@ -71,7 +75,7 @@ impl Session {
             }
             Record::Head(head) => self.head = *head,
             Record::Overlay { entry, overlay } => {
-                self.overlays.insert(*entry, overlay.clone());
+                Arc::make_mut(&mut self.overlays).set(*entry, overlay.clone());
             }
             Record::Part { number, part } => {
                 self.parts.insert(*number, Arc::new(part.clone()));
@@ -81,6 +85,8 @@ impl Session {
                 self.turns.push(Turn {
                     number: request.turn,
                     request: request.clone(),
+                    head: self.head,
+                    overlays: self.overlays.clone(),
                     attempts: 0,
                     posted_at: None,
                     response: None,
@@ -186,15 +192,20 @@ impl Session {
         self.parts_of(number).iter().map(|part| &*part.text).collect()
     }
 
-    /// Whether the current branch ends with something that the model has not answered.
+    /// Whether the model is told something that it has not answered.
     pub fn awaits_reply(&self) -> bool {
-        self.head.and_then(|head| self.entries.get(&head)).is_some_and(|last| last.awaits_reply())
+        awaits_reply(&self.branch(), &self.overlays)
     }
 
     /// The entries of the current branch, oldest first.
     pub fn branch(&self) -> Vec<Arc<Entry>> {
+        self.branch_to(self.head)
+    }
+
+    /// The entries up to this one on its branch, oldest first.
+    pub fn branch_to(&self, head: Option<EntryId>) -> Vec<Arc<Entry>> {
         let mut branch = Vec::new();
-        let mut next = self.head;
+        let mut next = head;
         while let Some(entry) = next.and_then(|id| self.entries.get(&id)) {
             branch.push(entry.clone());
             next = entry.parent;

@@ -211,7 +211,7 @@ impl Model {
                     approval.decision_refused();
                 }
             }
-            Command::Clear | Command::Stop => {}
+            Command::Clear | Command::Overlay(_) | Command::Stop => {}
         }
         self.note = Some("Busy: that was not taken. Try again.".to_owned());
     }

@@ -3,7 +3,7 @@
 //! Each entry is encoded once; a turn costs what is new. What an entry becomes in a format is said
 //! in the format's `encode`; how requests are compared and shown, in `outline`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -11,7 +11,8 @@ use sha2::{Digest, Sha256};
 
 use super::{Dialect, Format, Parameters, anthropic, json, openai_chat, openai_responses};
 use crate::conversation::{
-    Entry, EntryId, Origin, Part, PartNumber, RequestRecord, Slot, ToolDefinition,
+    Block, CallId, Entry, EntryId, Origin, Overlay, Overlays, Part, PartNumber, RequestRecord,
+    Role, Slot, Told, ToolDefinition, told,
 };
 
 /// What a request says beside its messages.
@@ -44,7 +45,7 @@ pub struct Request {
     pub bytes: u64,
     /// SHA-256 of the body, in hex.
     pub sha256: String,
-    /// What had to be adjusted in entries that are sent for the first time, in words.
+    /// What had to be adjusted in entries that are sent for the first time so, in words.
     pub repairs: Vec<String>,
 }
 
@@ -82,17 +83,46 @@ pub struct Assembler {
     numbers: HashMap<Arc<Part>, PartNumber>,
     parts: Vec<Arc<Part>>,
     /// What each entry became, for each way of encoding: a session may change its format.
-    encoded: HashMap<(Format, Dialect), HashMap<EntryId, Vec<Piece>>>,
+    encoded: HashMap<(Format, Dialect), HashMap<EntryId, Known>>,
     previous: Vec<PartNumber>,
+    /// What overlays made necessary in the request before.
+    repaired: HashSet<String>,
+}
+
+/// What an entry became under an overlay.
+#[derive(Debug)]
+struct Known {
+    overlay: Overlay,
+    pieces: Vec<Piece>,
 }
 
 impl Assembler {
-    /// Makes the request that tells the model this history.
-    pub fn assemble(&mut self, history: &[Arc<Entry>], settings: &Settings) -> Request {
+    /// Makes the request that tells the model this history, as the overlays want it told.
+    pub fn assemble(
+        &mut self,
+        history: &[Arc<Entry>],
+        overlays: &Overlays,
+        settings: &Settings,
+    ) -> Request {
         let known = self.parts.len();
-        let mut repairs = Vec::new();
-        let pieces: Vec<Piece> =
-            history.iter().flat_map(|entry| self.pieces(entry, settings, &mut repairs)).collect();
+        let told = told(history, overlays);
+        let mut repairs = self.repairs_of(&told, overlays);
+        let mut pieces: Vec<Piece> = Vec::with_capacity(told.len());
+        for told in &told {
+            match told {
+                Told::Whole(entry) => {
+                    pieces.extend(self.pieces(entry, &Overlay::Sent, settings, &mut repairs));
+                }
+                Told::Altered(entry) => {
+                    let overlay = overlays.of(entry.id);
+                    pieces.extend(self.pieces(entry, overlay, settings, &mut repairs));
+                }
+                Told::Placeholder(entry) => {
+                    pieces.extend(self.encode(entry, None, settings, &mut repairs));
+                }
+                Told::NotSent(_) => {}
+            }
+        }
         let steps = match settings.format {
             Format::OpenaiChat => in_a_list(openai_chat::frame(settings), pieces),
             Format::OpenaiResponses => in_a_list(openai_responses::frame(settings), pieces),
@@ -124,17 +154,34 @@ impl Assembler {
         }
     }
 
+    /// What an entry, or what is told in its place, becomes.
     fn pieces(
         &mut self,
         entry: &Entry,
+        overlay: &Overlay,
+        settings: &Settings,
+        repairs: &mut Vec<String>,
+    ) -> Vec<Piece> {
+        let way = (settings.format, settings.dialect);
+        let known = self.encoded.get(&way).and_then(|known| known.get(&entry.id));
+        if let Some(known) = known.filter(|known| known.overlay == *overlay) {
+            return known.pieces.clone();
+        }
+        let pieces = self.encode(entry, Some(entry.id), settings, repairs);
+        let known = Known { overlay: overlay.clone(), pieces: pieces.clone() };
+        self.encoded.entry(way).or_default().insert(entry.id, known);
+        pieces
+    }
+
+    /// `of` is the entry that the parts are said to be of.
+    fn encode(
+        &mut self,
+        entry: &Entry,
+        of: Option<EntryId>,
         settings: &Settings,
         repairs: &mut Vec<String>,
     ) -> Vec<Piece> {
         let Settings { format, dialect, .. } = *settings;
-        let known = self.encoded.get(&(format, dialect)).and_then(|known| known.get(&entry.id));
-        if let Some(known) = known {
-            return known.clone();
-        }
         let encoded = match format {
             Format::OpenaiChat => openai_chat::encode(entry, dialect).into_iter().collect(),
             Format::Anthropic => anthropic::encode(entry).into_iter().collect(),
@@ -147,13 +194,42 @@ impl Assembler {
                 Format::OpenaiChat | Format::OpenaiResponses => Slot::MessageStart(role.to_owned()),
                 Format::Anthropic => anthropic::slot(role),
             };
-            let text = json.into();
-            let part =
-                self.number(Part { origin: entry.origin, entry: Some(entry.id), slot, text });
-            pieces.push(Piece { role, part });
+            let part = Part { origin: entry.origin, entry: of, slot, text: json.into() };
+            pieces.push(Piece { role, part: self.number(part) });
         }
-        self.encoded.entry((format, dialect)).or_default().insert(entry.id, pieces.clone());
         pieces
+    }
+
+    /// What overlays make necessary, so far as the request before did not have it.
+    fn repairs_of(&mut self, told: &[Told<'_>], overlays: &Overlays) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        for told in told {
+            match told {
+                Told::Altered(Entry { origin: Origin::Repair, blocks, .. }) => {
+                    all.extend(blocks.iter().filter_map(call_of).map(|call| {
+                        format!("call {call}: a short text stands for its left-out result")
+                    }));
+                }
+                Told::NotSent(entry) if *overlays.of(entry.id) == Overlay::Sent => {
+                    all.extend(
+                        entry.blocks.iter().filter_map(call_of).map(|call| {
+                            format!("call {call}: its result is left out with the call")
+                        }),
+                    );
+                }
+                Told::Placeholder(entry) => {
+                    let who = if entry.role == Role::User { "user" } else { "model" };
+                    let id = entry.id.0;
+                    all.push(format!(
+                        "a short text of the {who} stands for what is left out from entry {id} on"
+                    ));
+                }
+                Told::Whole(_) | Told::Altered(_) | Told::NotSent(_) => {}
+            }
+        }
+        let before = std::mem::replace(&mut self.repaired, all.iter().cloned().collect());
+        all.retain(|repair| !before.contains(repair));
+        all
     }
 
     fn number(&mut self, part: Part) -> PartNumber {
@@ -165,6 +241,14 @@ impl Assembler {
         self.parts.push(part.clone());
         self.numbers.insert(part, number);
         number
+    }
+}
+
+/// The call that a block answers.
+fn call_of(block: &Block) -> Option<&CallId> {
+    match block {
+        Block::Result(result) => Some(&result.call),
+        _ => None,
     }
 }
 

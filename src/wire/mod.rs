@@ -15,12 +15,16 @@ mod members;
 mod openai_chat;
 mod openai_responses;
 pub mod outline;
+mod overlaid;
+mod remedy;
 mod response;
 mod sse;
 
 pub use assemble::{Assembler, Request, Settings, is_body_of};
 pub use dialect::{Dialect, MaxTokens, Parameters, ReasoningBack, SystemRole};
 pub use members::Members;
+pub use overlaid::{of_whole, rows_of_turn};
+pub use remedy::{Refused, Remedy, Shorter};
 pub use response::Decoder;
 
 /// A wire format.

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::conversation::{CallId, EntryId, Origin, Part, Session, Slot, Turn};
+use crate::conversation::{CallId, EntryId, Origin, Part, Role, Session, Slot, Turn};
 use crate::text::{self, Show};
 
 /// One line of a request's outline.
@@ -46,6 +46,8 @@ pub enum RowKind {
     System,
     /// All brackets, commas and parameters together.
     Envelope,
+    /// An entry that is not sent.
+    NotSent(Role),
 }
 
 impl RowKind {
@@ -57,6 +59,10 @@ impl RowKind {
             Self::Tools => "tools",
             Self::System => "system",
             Self::Envelope => "envelope",
+            Self::NotSent(Role::System) => "system",
+            Self::NotSent(Role::User) => "user",
+            Self::NotSent(Role::Assistant) => "assistant",
+            Self::NotSent(Role::Tool) => "tool",
         }
     }
 }
@@ -70,6 +76,8 @@ pub enum Change {
     Same,
     /// Was there with other bytes.
     Altered,
+    /// Is not sent.
+    NotSent,
 }
 
 impl Change {
@@ -79,6 +87,7 @@ impl Change {
             Self::New => '+',
             Self::Same => '=',
             Self::Altered => '~',
+            Self::NotSent => '-',
         }
     }
 }
@@ -125,16 +134,21 @@ pub fn outline(parts: &[Arc<Part>], previous: &[Arc<Part>], session: &Session) -
             }
             if let Some(result) = entry.result() {
                 row.answers.push((result.call.clone(), holders.get(&result.call).copied()));
-                let note = result_note(session, &result.call);
-                if !row.note.is_empty() && !note.is_empty() {
-                    row.note.push_str(", ");
-                }
-                row.note.push_str(&note);
+                row.add_note(&result_note(session, &result.call));
             }
         }
         rows.push(row);
     }
     rows
+}
+
+impl Row {
+    pub(super) fn add_note(&mut self, note: &str) {
+        if !self.note.is_empty() && !note.is_empty() {
+            self.note.push_str(", ");
+        }
+        self.note.push_str(note);
+    }
 }
 
 /// One row as text: mark, number, wire role, size, origin, calls or what is answered, note, and at
@@ -216,7 +230,7 @@ pub fn cache_break(parts: &[Arc<Part>], previous: &[Arc<Part>]) -> Option<String
         RowKind::Model => 0,
         RowKind::Tools => 1,
         RowKind::System => 2,
-        RowKind::Message { .. } | RowKind::Envelope => 3,
+        RowKind::Message { .. } | RowKind::Envelope | RowKind::NotSent(_) => 3,
     });
     before.into_iter().find_map(|(kind, members)| {
         let same = at_place(&now, &kind).is_some_and(|(_, mine)| {

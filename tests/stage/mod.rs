@@ -8,8 +8,9 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use limpid::approval::Mode;
 use limpid::conversation::{
     Block, Call, CallDecided, CallFinished, CallId, CallProposed, CallResult, CallState,
-    CallStatus, Command, DecidedBy, Event, History, Origin, Profile, Progress, Receipt, Record,
-    RequestRecord, Response, Role, Stamped, ToolDefinition, TransitionReason, TurnNumber, Usage,
+    CallStatus, Command, DecidedBy, Event, History, Origin, Overlays, Profile, Progress, Receipt,
+    Record, RequestRecord, Response, Role, Stamped, ToolDefinition, TransitionReason, TurnNumber,
+    Usage,
 };
 use limpid::tui::{self, Effect, Input, Model, RenderCache, Setup};
 use limpid::wire::{Assembler, Dialect, Format, Parameters, Settings};
@@ -197,7 +198,8 @@ impl Stage {
             dialect: Dialect::default(),
             parameters: Parameters::default(),
         };
-        let request = self.assembler.assemble(self.history.entries(), &settings);
+        let request =
+            self.assembler.assemble(self.history.entries(), &Overlays::default(), &settings);
         for (number, part) in &request.new_parts {
             self.record(Record::Part { number: *number, part: (**part).clone() });
         }

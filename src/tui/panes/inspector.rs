@@ -16,6 +16,7 @@ use crate::tui::rows::Rows;
 use crate::tui::scroll::{Measure, Scroll};
 use crate::tui::theme::Look;
 use crate::wire::outline::{self, Row, RowKind};
+use crate::wire::rows_of_turn;
 
 /// What is shown of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,7 +184,7 @@ impl Layout {
         }
         let previous = session.parts_of(TurnNumber(turn.number.0.saturating_sub(1)));
         self.parts = session.parts_of(turn.number);
-        self.outline = outline::outline(&self.parts, &previous, session);
+        self.outline = rows_of_turn(turn, &self.parts, &previous, session);
         self.head = outline::head(turn, &self.parts, &previous);
         self.turn = Some(turn.number);
         self.opened = None;
@@ -299,7 +300,8 @@ fn draw_outline(
 
 /// Without a selection, the newest messages are what people want to see.
 fn newest_in_sight(rows: &[Row], height: usize) -> usize {
-    let messages = rows.iter().filter(|row| matches!(row.kind, RowKind::Message { .. })).count();
+    let is_message = |row: &&Row| matches!(row.kind, RowKind::Message { .. } | RowKind::NotSent(_));
+    let messages = rows.iter().filter(is_message).count();
     if rows.len() <= height { 0 } else { messages.saturating_sub(height) }
 }
 
@@ -312,6 +314,11 @@ fn lay_out(layout: &Layout, view: View, selected: usize, width: u16) -> Rows {
     }
     let Some(row) = layout.outline.get(selected) else { return rows };
     rows.push(&outline::line(row), Look::Strong, 0, width);
+    if matches!(row.kind, RowKind::NotSent(_)) {
+        let kept = "Nothing of it is sent. It is kept in the session: /restore sends it again.";
+        rows.push(kept, Look::Dim, 0, width);
+        return rows;
+    }
     let texts = row.parts.iter().map(|&index| &*layout.parts[index].text);
     if matches!(row.kind, RowKind::Envelope) {
         for text in texts {
