@@ -8,7 +8,7 @@ use crossterm::event::{KeyCode, KeyModifiers};
 use insta::assert_snapshot;
 use limpid::approval::Mode;
 use limpid::conversation::{
-    CallStatus, Failure, FailureKind, Place, Progress, Receipt, Record, TransitionReason,
+    CallStatus, Failure, FailureKind, Place, Progress, Receipt, Record, Repair, TransitionReason,
     TurnNumber,
 };
 use stage::Stage;
@@ -182,8 +182,8 @@ fn inspector_views() {
         let mut stage = Stage::new(columns, rows);
         three_turns(&mut stage);
         stage.frame();
-        let what = "call id \"\" is replaced by \"call_2_1\"".to_owned();
-        stage.record(Record::Repair { turn: TurnNumber(3), what });
+        let repair = Repair::of_request("call id \"\" is replaced by \"call_2_1\"");
+        stage.record(Record::Repair { turn: TurnNumber(3), repair });
         stage.press(KeyCode::BackTab);
         for _ in 0..4 {
             stage.press(KeyCode::Down);

@@ -12,8 +12,8 @@ use tokio_util::sync::CancellationToken;
 use super::gates::{Acting, Outgoing};
 use super::recorder::Recorder;
 use crate::conversation::{
-    Block, Call, CallId, CallState, Content, Entry, LoopState, Origin, ProposedCall, Record, Reply,
-    Role, TransitionReason, TurnNumber,
+    Block, Call, CallId, CallState, Content, Entry, LoopState, Origin, ProposedCall, Record,
+    Repair, Reply, Role, TransitionReason, TurnNumber,
 };
 use crate::wire::Request;
 
@@ -101,8 +101,8 @@ impl<M: Model> Loop<M> {
 
     /// Appends the reply, also when it was cut off; nothing if nothing came. Returns its calls.
     async fn remember_reply(&mut self, turn: TurnNumber, reply: &Reply) -> Vec<ProposedCall> {
-        for what in &reply.repairs {
-            self.recorder.record(Record::Repair { turn, what: what.clone() }).await;
+        for repair in &reply.repairs {
+            self.recorder.record(Record::Repair { turn, repair: repair.clone() }).await;
         }
         let reply = self.with_unique_ids(turn, reply).await;
         let calls: Vec<ProposedCall> = reply.calls().cloned().collect();
@@ -139,7 +139,8 @@ impl<M: Model> Loop<M> {
                 }
                 let sent = std::mem::replace(id, fresh);
                 let what = format!("call id \"{sent}\" is replaced by \"{id}\"");
-                self.recorder.record(Record::Repair { turn, what }).await;
+                let repair = Repair::of_request(what);
+                self.recorder.record(Record::Repair { turn, repair }).await;
             }
             used.push(id.clone());
         }

@@ -73,10 +73,10 @@ impl Recorder {
         }
     }
 
-    /// Keeps bytes of the response as they arrived.
-    pub async fn exchange_bytes(&mut self, bytes: &[u8]) {
+    /// Keeps bytes of the response as they arrived, so many milliseconds after it was posted.
+    pub async fn exchange_bytes(&mut self, bytes: &[u8], ms: u64) {
         if let Store::Open(journal) = &mut self.store {
-            let kept = journal.exchange_bytes(bytes);
+            let kept = journal.exchange_bytes(bytes, ms);
             if kept.is_err() {
                 self.report(kept).await;
             }

@@ -9,7 +9,8 @@ use limpid::approval::Mode;
 use limpid::conversation::{
     Block, Call, CallDecided, CallFinished, CallId, CallProposed, CallResult, CallState,
     CallStatus, Command, DecidedBy, Event, History, Origin, Profile, Progress, Receipt, Record,
-    RequestRecord, Response, Role, Stamped, ToolDefinition, TransitionReason, TurnNumber, Usage,
+    RequestHead, RequestRecord, Response, Role, Stamped, ToolDefinition, TransitionReason,
+    TurnNumber, Usage,
 };
 use limpid::tui::{self, Effect, Input, Model, RenderCache, Setup};
 use limpid::wire::{Assembler, Dialect, Format, Parameters, Settings};
@@ -208,7 +209,21 @@ impl Stage {
             bytes: request.bytes,
             sha256: request.sha256.clone(),
         }));
-        self.record(Record::Attempt { turn: TurnNumber(self.turn), attempt: 1 });
+        let head = RequestHead {
+            method: "POST".to_owned(),
+            url: "https://dashscope.example/v1/chat/completions".to_owned(),
+            headers: [
+                ("host", "dashscope.example"),
+                ("user-agent", "limpid/0.1.0"),
+                ("accept", "text/event-stream"),
+                ("authorization", "Bearer ***"),
+                ("content-type", "application/json"),
+                ("content-length", &request.bytes.to_string()),
+            ]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .to_vec(),
+        };
+        self.record(Record::Attempt { turn: TurnNumber(self.turn), attempt: 1, head: Some(head) });
     }
 
     pub fn text(&mut self, piece: &str) {
@@ -220,7 +235,9 @@ impl Stage {
         self.record(Record::Response(Response {
             turn: TurnNumber(self.turn),
             attempt: 1,
+            sent: true,
             status: Some(200),
+            headers: vec![("content-type".to_owned(), "text/event-stream".to_owned())],
             first_byte_ms: Some(200),
             end_ms: 900,
             bytes: 2_000,

@@ -284,7 +284,7 @@ fn draw_outline(
     }
     let drawn = u16::try_from(rows.saturating_sub(first)).unwrap_or(u16::MAX);
     for (y, what) in (area.y.saturating_add(drawn)..area.bottom()).zip(&turn.repairs) {
-        let repair = format!("!  · repair     {}", text::visible(what, text::Show::Prose));
+        let repair = format!("!  · repair     {}", text::visible(&what.what, text::Show::Prose));
         let place = Rect { y, height: 1, ..area };
         paint::line(buf, place, &repair, Look::Warning, view.theme);
     }

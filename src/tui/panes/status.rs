@@ -81,9 +81,9 @@ fn turn(view: &View<'_>) -> Vec<String> {
         } else if let Some((attempt, of, until)) = model.retry {
             let seconds = until.saturating_sub(view.unix_ms).div_ceil(1000);
             parts.push(format!("retry {attempt} of {of} in {seconds} s, Esc stops"));
-        } else if turn.response.is_none() {
+        } else if turn.response().is_none() {
             let word = if model.conversation.is_streaming() { "streaming" } else { "waiting" };
-            parts.extend(since(turn.posted_at).map(|time| format!("{word} {time}")));
+            parts.extend(since(turn.posted_at()).map(|time| format!("{word} {time}")));
         } else if model.tools.running(&model.session) {
             parts.push("running".to_owned());
         }
@@ -100,7 +100,7 @@ fn tokens(view: &View<'_>) -> String {
         .iter()
         .rev()
         .take(8)
-        .find_map(|turn| turn.response.as_ref().and_then(|response| response.usage));
+        .find_map(|turn| turn.response().and_then(|response| response.usage));
     let Some(usage) = usage else { return String::new() };
     let input = usage.input.map(|tokens| format!("↑{}", count(tokens)));
     let output = usage.output.map(|tokens| format!("↓{}", count(tokens)));
