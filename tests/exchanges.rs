@@ -115,7 +115,7 @@ fn an_answer_is_kept_with_its_times_and_each_repair_with_its_place() {
     let shown = stdout(&world.run(&["inspect", "--turn", "1", "--response"]));
     let lines: Vec<&str> = shown.lines().collect();
     let event = lines.iter().position(|line| line.contains("\"id\":\"c1\"")).expect(&shown);
-    assert_eq!(lines[event + 1].trim(), "repair: call without index accepted", "{shown}");
+    assert_eq!(lines[event + 1].trim(), "!  repair: call without index accepted", "{shown}");
     assert!(lines.iter().any(|line| line.contains(" s  data: [DONE]")), "{shown}");
     no_key_below(&world.data());
 }

@@ -154,7 +154,7 @@ fn print(
 
 /// A line of a view; the lines of a text stay in their column.
 fn write_line(out: &mut impl Write, line: &views::Line) -> io::Result<()> {
-    let is_event = !line.lead.is_empty() || line.kind == views::Kind::Repair;
+    let is_event = !line.lead.is_empty();
     let column = if is_event { usize::from(views::LEAD) } else { 0 };
     let shown = text::visible(&line.text, Show::Prose);
     let mut lead = line.lead.as_str();

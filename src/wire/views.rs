@@ -76,7 +76,8 @@ pub fn request(turn: &Turn, parts: &[Arc<Part>]) -> Vec<Line> {
         lines.push(line(Kind::Repair, format!("repair: {}", repair.what)));
     }
     let bytes = text::bytes(turn.request.bytes);
-    lines.push(line(Kind::Heading, format!("── body · {bytes} · sha {} ──", turn.request.sha256)));
+    lines.push(line(Kind::Plain, format!("sha256 {}", turn.request.sha256)));
+    lines.push(line(Kind::Heading, format!("── body · {bytes} ──")));
     lines.push(line(Kind::Exact, parts.iter().map(|part| &*part.text).collect::<String>()));
     lines
 }
@@ -112,9 +113,7 @@ pub fn response(turn: &Turn, kept: &[(u32, Kept)]) -> Vec<Line> {
                     _ => "No answer came.".to_owned(),
                 };
                 lines.push(line(Kind::Plain, why));
-                for repair in &repairs {
-                    lines.push(line(Kind::Repair, format!("repair: {}", repair.what)));
-                }
+                lines.extend(repairs.iter().map(|repair| repaired(repair)));
             }
         }
         lines.push(end(exchange));
@@ -226,7 +225,7 @@ fn answer(lines: &mut Vec<Line>, kept: &KeptResponse, repairs: &[&Repair], file:
             text: bytes.trim_end_matches(['\n', '\r']).to_owned(),
         });
         while let Some(repair) = repairs.next_if(|repair| repair.at <= Some(event.end())) {
-            lines.push(line(Kind::Repair, format!("repair: {}", repair.what)));
+            lines.push(repaired(repair));
         }
     };
     kept.first_events().iter().for_each(|event| show(lines, event));
@@ -237,7 +236,7 @@ fn answer(lines: &mut Vec<Line>, kept: &KeptResponse, repairs: &[&Repair], file:
     }
     kept.last_events().iter().for_each(|event| show(lines, event));
     for repair in repairs {
-        lines.push(line(Kind::Repair, format!("repair: {}", repair.what)));
+        lines.push(repaired(repair));
     }
 }
 
@@ -257,6 +256,12 @@ fn end(exchange: &Exchange) -> Line {
     }
 }
 
+/// A repair, marked in the column of the events' times.
+fn repaired(repair: &Repair) -> Line {
+    let text = format!("repair: {}", repair.what);
+    Line { kind: Kind::Repair, lead: "!".to_owned(), text }
+}
+
 fn tokens(count: Option<u64>) -> String {
-    count.map_or("not told by the server".to_owned(), |count| count.to_string())
+    count.map_or("not told".to_owned(), |count| count.to_string())
 }
