@@ -194,7 +194,10 @@ fn no_escape_of_untrusted_text_reaches_a_cell() {
     stage.progress(Progress::Output { call, tail: nasty.to_owned(), produced: 1 });
     stage.frame();
     stage.progress(Progress::Notice(nasty.to_owned()));
-    stage.record(Record::Repair { turn: limpid::conversation::TurnNumber(1), what: nasty.into() });
+    stage.record(Record::Repair {
+        turn: limpid::conversation::TurnNumber(1),
+        repair: limpid::conversation::Repair::of_request(nasty),
+    });
     for _ in 0..3 {
         stage.press(KeyCode::Tab);
         stage.press(KeyCode::Enter);

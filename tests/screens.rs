@@ -8,9 +8,11 @@ use crossterm::event::{KeyCode, KeyModifiers};
 use insta::assert_snapshot;
 use limpid::approval::Mode;
 use limpid::conversation::{
-    CallStatus, Failure, FailureKind, Place, Progress, Receipt, Record, TransitionReason,
+    CallStatus, Failure, FailureKind, Place, Progress, Receipt, Record, Repair, TransitionReason,
     TurnNumber,
 };
+use limpid::wire::ResponseHead;
+use limpid::wire::exchange::{Arrival, Kept, KeptResponse};
 use stage::Stage;
 
 const SIZES: [(u16, u16); 4] = [(40, 10), (80, 24), (120, 40), (300, 100)];
@@ -182,8 +184,8 @@ fn inspector_views() {
         let mut stage = Stage::new(columns, rows);
         three_turns(&mut stage);
         stage.frame();
-        let what = "call id \"\" is replaced by \"call_2_1\"".to_owned();
-        stage.record(Record::Repair { turn: TurnNumber(3), what });
+        let repair = Repair::of_request("call id \"\" is replaced by \"call_2_1\"");
+        stage.record(Record::Repair { turn: TurnNumber(3), repair });
         stage.press(KeyCode::BackTab);
         for _ in 0..4 {
             stage.press(KeyCode::Down);
@@ -193,9 +195,11 @@ fn inspector_views() {
         assert_snapshot!(format!("inspector_message_{columns}x{rows}"), stage.screen());
         stage.press(KeyCode::Char('r'));
         assert_snapshot!(format!("inspector_raw_{columns}x{rows}"), stage.screen());
-        stage.press(KeyCode::Char('b'));
-        assert_snapshot!(format!("inspector_body_{columns}x{rows}"), stage.screen());
-        stage.press(KeyCode::Esc);
+        stage.press(KeyCode::Char('3'));
+        assert_snapshot!(format!("inspector_diff_{columns}x{rows}"), stage.screen());
+        stage.press(KeyCode::Char('4'));
+        assert_snapshot!(format!("inspector_request_{columns}x{rows}"), stage.screen());
+        stage.press(KeyCode::Char('1'));
         stage.press(KeyCode::Left);
         assert_snapshot!(format!("inspector_turn_before_{columns}x{rows}"), stage.screen());
     }
@@ -291,5 +295,62 @@ fn tiny_windows() {
         stage.two_turns();
         stage.ask(1);
         stage.screen();
+    }
+}
+
+fn arrival(offset: u64, ms: u64) -> Arrival {
+    Arrival { offset, ms }
+}
+
+/// A turn with an attempt that was refused, and one whose answer had to be repaired.
+fn retried(stage: &mut Stage) {
+    stage.two_turns();
+    stage.ran(1, "ok\n");
+    stage.request();
+    stage.refused_once();
+    let refused = "{\"error\":{\"message\":\"Too many requests\"}}";
+    let events = [
+        "data: {\"choices\":[{\"delta\":{\"content\":\"All \u{202e}well\"}}]}\n\n",
+        ": keep-alive\n\n",
+        "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":\"many\"}}\n\n",
+        "data: [DONE]\n\n",
+    ];
+    let at = events[..3].iter().map(|event| event.len() as u64).sum();
+    let head = |status, kind: &str| ResponseHead {
+        status,
+        headers: vec![("content-type".to_owned(), kind.to_owned())],
+    };
+    let first = KeptResponse {
+        head: head(429, "application/json"),
+        first: refused.as_bytes().to_vec(),
+        arrivals: vec![arrival(0, 12)],
+        ..KeptResponse::default()
+    };
+    let second = KeptResponse {
+        head: head(200, "text/event-stream"),
+        first: events.concat().into_bytes(),
+        arrivals: vec![arrival(0, 200), arrival(71, 15_250), arrival(at, 15_900)],
+        ..KeptResponse::default()
+    };
+    stage.kept.insert(1, Kept::Response(first));
+    stage.kept.insert(2, Kept::Response(second));
+    stage.reply("All well", &[]);
+    let what = "token counts of unknown shape ignored".to_owned();
+    let repair = Repair { what, at: Some(at) };
+    stage.record(Record::Repair { turn: TurnNumber(3), repair });
+    stage.ended(TransitionReason::Answered);
+    stage.frame();
+}
+
+#[test]
+fn inspector_response_and_usage() {
+    for (columns, rows) in SIZES {
+        let mut stage = Stage::new(columns, rows);
+        retried(&mut stage);
+        stage.press(KeyCode::BackTab);
+        stage.press(KeyCode::Char('5'));
+        assert_snapshot!(format!("inspector_response_{columns}x{rows}"), stage.screen());
+        stage.press(KeyCode::Char('6'));
+        assert_snapshot!(format!("inspector_usage_{columns}x{rows}"), stage.screen());
     }
 }

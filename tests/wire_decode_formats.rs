@@ -162,7 +162,8 @@ fn what_an_item_says_at_its_end_is_the_last_word() {
     let calls: Vec<_> = reply.calls().map(|call| &*call.call.arguments).collect();
     assert_eq!(calls, ["{\"a\":1}", "{\"b\":2}"]);
     assert!(reply.calls().all(|call| call.state == CallState::Complete), "{reply:?}");
-    assert_eq!(reply.repairs, ["arguments that differ from their pieces taken as sent last"]);
+    let repairs: Vec<_> = reply.repairs.iter().map(|repair| &*repair.what).collect();
+    assert_eq!(repairs, ["arguments that differ from their pieces taken as sent last"]);
 }
 
 #[test]

@@ -14,7 +14,8 @@ use super::recorder::Recorder;
 use crate::approval::{self, Mode, Verdict};
 use crate::conversation::{
     CallDecided, CallFinished, CallId, CallProposed, CallResult, CallStatus, DecidedBy, Decision,
-    EntryId, LoopState, Progress, ProposedCall, Receipt, Record, RequestRecord, Scope, TurnNumber,
+    EntryId, LoopState, Progress, ProposedCall, Receipt, Record, Repair, RequestRecord, Scope,
+    TurnNumber,
 };
 use crate::tools::{Job, Outcome, Sample, Tool};
 use crate::wire::{Assembler, Request, Settings};
@@ -55,7 +56,8 @@ impl Outgoing {
         };
         recorder.record(Record::Request(record)).await;
         for what in &request.repairs {
-            recorder.record(Record::Repair { turn, what: what.clone() }).await;
+            let repair = Repair::of_request(what);
+            recorder.record(Record::Repair { turn, repair }).await;
         }
         (turn, request)
     }

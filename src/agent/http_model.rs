@@ -14,7 +14,7 @@ use crate::conversation::{
     Failure, FailureKind, Place, Progress, Record, Reply, Response, TurnNumber,
 };
 use crate::net::retry::{self, Stop, Verdict};
-use crate::net::{self, Client, Endpoint};
+use crate::net::{self, Client, Departure, Endpoint};
 use crate::text;
 use crate::wire::{Decoder, End, Format, Request};
 
@@ -124,12 +124,15 @@ impl HttpModel {
         recorder: &mut Recorder,
         stop: &CancellationToken,
     ) -> Attempted {
-        recorder.record(Record::Attempt { turn, attempt }).await;
-        let mut exchange = Exchange::begin(turn, attempt);
+        // What keeps it from being posted, the client says.
+        let head = self.endpoint.head(request.bytes).ok();
+        recorder.record(Record::Attempt { turn, attempt, head }).await;
+        let body = net::Body::from(request.parts.clone());
+        let mut exchange = Exchange::begin(turn, attempt, body.departure());
         let posted = tokio::select! {
             biased;
             () = stop.cancelled() => None,
-            posted = self.client.post(&self.endpoint, request.parts.clone()) => Some(posted),
+            posted = self.client.post(&self.endpoint, body) => Some(posted),
         };
         let mut should_retry = None;
         let mut reply = match posted {
@@ -203,6 +206,7 @@ impl HttpModel {
         stop: &CancellationToken,
     ) -> Reply {
         exchange.status = Some(response.head.status);
+        exchange.headers.clone_from(&response.head.headers);
         recorder.begin_exchange(exchange.turn, exchange.attempt, &response.head).await;
         let mut decoder = Decoder::new(self.format, &response.head);
         if let Some(compression) = response.compression() {
@@ -217,7 +221,7 @@ impl HttpModel {
             match chunk {
                 Ok(Some(bytes)) => {
                     exchange.count(bytes.len());
-                    recorder.exchange_bytes(&bytes).await;
+                    recorder.exchange_bytes(&bytes, exchange.elapsed_ms()).await;
                     for progress in decoder.feed(&bytes) {
                         exchange.shown = true;
                         recorder.progress(progress).await;
@@ -256,7 +260,9 @@ struct Exchange {
     turn: TurnNumber,
     attempt: u32,
     began: Instant,
+    departure: Departure,
     status: Option<u16>,
+    headers: Vec<(String, String)>,
     first_byte_ms: Option<u64>,
     bytes: u64,
     /// Whether anything of it was shown.
@@ -264,12 +270,14 @@ struct Exchange {
 }
 
 impl Exchange {
-    fn begin(turn: TurnNumber, attempt: u32) -> Self {
+    fn begin(turn: TurnNumber, attempt: u32, departure: Departure) -> Self {
         Self {
             turn,
             attempt,
             began: Instant::now(),
+            departure,
             status: None,
+            headers: Vec::new(),
             first_byte_ms: None,
             bytes: 0,
             shown: false,
@@ -291,9 +299,11 @@ impl Exchange {
         Response {
             turn: self.turn,
             attempt: self.attempt,
+            sent: self.departure.has_begun(),
             status: self.status,
-            first_byte_ms: self.first_byte_ms,
             end_ms: self.elapsed_ms(),
+            headers: self.headers,
+            first_byte_ms: self.first_byte_ms,
             bytes: self.bytes,
             stop_reason: reply.stop_reason.clone(),
             usage: reply.usage,

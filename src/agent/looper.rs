@@ -13,7 +13,7 @@ use super::gates::{Acting, Outgoing};
 use super::recorder::Recorder;
 use crate::conversation::{
     Block, Call, CallId, CallState, Content, Entry, EntryId, LoopState, Origin, Overlay,
-    ProposedCall, Record, Reply, Role, TransitionReason, TurnNumber,
+    ProposedCall, Record, Repair, Reply, Role, TransitionReason, TurnNumber,
 };
 use crate::wire::Request;
 
@@ -100,8 +100,8 @@ impl<M: Model> Loop<M> {
 
     /// Appends the reply, also when it was cut off; nothing if nothing came. Returns its calls.
     async fn remember_reply(&mut self, turn: TurnNumber, reply: &Reply) -> Vec<ProposedCall> {
-        for what in &reply.repairs {
-            self.recorder.record(Record::Repair { turn, what: what.clone() }).await;
+        for repair in &reply.repairs {
+            self.recorder.record(Record::Repair { turn, repair: repair.clone() }).await;
         }
         let reply = self.with_unique_ids(turn, reply).await;
         let calls: Vec<ProposedCall> = reply.calls().cloned().collect();
@@ -138,7 +138,8 @@ impl<M: Model> Loop<M> {
                 }
                 let sent = std::mem::replace(id, fresh);
                 let what = format!("call id \"{sent}\" is replaced by \"{id}\"");
-                self.recorder.record(Record::Repair { turn, what }).await;
+                let repair = Repair::of_request(what);
+                self.recorder.record(Record::Repair { turn, repair }).await;
             }
             used.push(id.clone());
         }

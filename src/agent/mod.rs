@@ -10,7 +10,7 @@ mod system_prompt;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -63,6 +63,8 @@ pub struct Handle {
     pub commands: mpsc::Sender<Command>,
     /// From the loop.
     pub events: mpsc::Receiver<Event>,
+    /// The session's directory, once it was made.
+    pub saved_in: Arc<OnceLock<PathBuf>>,
     /// Ends after the loop has stopped and saved.
     pub task: JoinHandle<()>,
 }
@@ -71,15 +73,17 @@ pub struct Handle {
 pub fn spawn<M: Model + Send + 'static>(config: Config, model: M) -> Handle {
     let (commands, received) = mpsc::channel(COMMANDS);
     let (subscriber, events) = mpsc::channel(EVENTS);
-    let task = tokio::spawn(serve(config, model, received, subscriber));
-    Handle { commands, events, task }
+    let recorder = Recorder::new(config.sessions.clone(), &config.directory, subscriber);
+    let saved_in = recorder.saved_in();
+    let task = tokio::spawn(serve(config, model, received, recorder));
+    Handle { commands, events, saved_in, task }
 }
 
 async fn serve<M: Model>(
     config: Config,
     model: M,
     mut commands: mpsc::Receiver<Command>,
-    subscriber: mpsc::Sender<Event>,
+    recorder: Recorder,
 ) {
     let is_saved = config.sessions.is_some();
     let (decide, decisions) = mpsc::channel(COMMANDS);
@@ -89,7 +93,7 @@ async fn serve<M: Model>(
         outgoing: Outgoing::new(config.settings),
         acting: Acting::new(config.tools, config.mode, config.attended, decisions),
         model,
-        recorder: Recorder::new(config.sessions, &config.directory, subscriber),
+        recorder,
         turn_limit: config.turn_limit,
     };
     let mut profile = Some(config.profile);

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tokio::sync::mpsc;
@@ -16,6 +16,7 @@ use crate::wire::ResponseHead;
 pub struct Recorder {
     store: Store,
     subscriber: mpsc::Sender<Event>,
+    saved_in: Arc<OnceLock<PathBuf>>,
     failing: bool,
     outputs: u32,
 }
@@ -47,7 +48,12 @@ impl Recorder {
             }
             None => Store::Off,
         };
-        Self { store, subscriber, failing: false, outputs: 0 }
+        Self { store, subscriber, saved_in: Arc::default(), failing: false, outputs: 0 }
+    }
+
+    /// What will hold the session's directory, once it was made.
+    pub fn saved_in(&self) -> Arc<OnceLock<PathBuf>> {
+        self.saved_in.clone()
     }
 
     /// Journals a record, then announces it.
@@ -73,10 +79,10 @@ impl Recorder {
         }
     }
 
-    /// Keeps bytes of the response as they arrived.
-    pub async fn exchange_bytes(&mut self, bytes: &[u8]) {
+    /// Keeps bytes of the response as they arrived, so many milliseconds after it was posted.
+    pub async fn exchange_bytes(&mut self, bytes: &[u8], ms: u64) {
         if let Store::Open(journal) = &mut self.store {
-            let kept = journal.exchange_bytes(bytes);
+            let kept = journal.exchange_bytes(bytes, ms);
             if kept.is_err() {
                 self.report(kept).await;
             }
@@ -118,6 +124,8 @@ impl Recorder {
                 for stamped in waiting.iter() {
                     saved = journal.append(stamped);
                 }
+                // There is one journal; it is set once.
+                let _ = self.saved_in.set(journal.path().to_owned());
                 self.store = Store::Open(journal);
                 saved
             }

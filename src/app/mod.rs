@@ -18,7 +18,9 @@ use tokio::sync::mpsc::error::TrySendError;
 use crate::agent::{Handle, now_ms};
 use crate::cli::{Start, runtime};
 use crate::offline;
+use crate::session::read_exchange;
 use crate::tui::{self, Effect, Input, Model, RenderCache, Setup};
+use crate::wire::exchange::Kept;
 use terminal::Screen;
 pub(crate) use terminal::unfit;
 
@@ -144,6 +146,17 @@ impl App {
                         self.model.refused(command);
                     }
                 },
+                Effect::ReadExchanges { turn, attempts } => {
+                    let read = |attempt| match handle.saved_in.get() {
+                        Some(session) => read_exchange(session, turn, attempt),
+                        None => Kept::NotSaved,
+                    };
+                    let kept = attempts.into_iter().map(|attempt| (attempt, read(attempt)));
+                    let kept = Input::Exchanges { turn, kept: kept.collect() };
+                    if let Some(left) = self.update(kept, handle) {
+                        return Some(left);
+                    }
+                }
             }
         }
         None

@@ -156,7 +156,7 @@ impl Report {
                 let messages = if count == 1 { "message" } else { "messages" };
                 Some(format!("── turn {} → {count} {messages}: {roles} · {bytes} ──", request.turn))
             }
-            Record::Repair { what, .. } => Some(format!("repair: {what}")),
+            Record::Repair { repair, .. } => Some(format!("repair: {}", repair.what)),
             // The last text is the answer and goes to stdout.
             Record::Entry(entry) if entry.role == Role::Assistant => {
                 Some(entry.text()).filter(|text| !text.is_empty() && entry.calls().next().is_some())

@@ -1,20 +1,32 @@
 //! `limpid inspect`: what was sent in each turn, from the journal alone.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::usage;
 use crate::conversation::{Session, Turn, TurnNumber};
-use crate::session::{find, latest_of, load, sessions_dir};
+use crate::session::{find, latest_of, load, read_exchange, sessions_dir};
 use crate::text::{self, Show};
-use crate::wire::{is_body_of, outline, rows_of_turn};
+use crate::wire::{is_body_of, outline, rows_of_turn, views};
 
-/// Prints the outline of every turn, or of one, or one turn's exact body.
+/// What is printed of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum View {
+    /// A row a message; of every turn if none is named.
+    Outline,
+    /// The exact bytes.
+    Body,
+    Request,
+    Response,
+    Usage,
+}
+
+/// Prints the outline of every turn, or of one, or another view of one turn.
 pub(super) fn run(
     name: Option<&str>,
     turn: Option<u32>,
-    body: bool,
+    view: View,
 ) -> color_eyre::Result<ExitCode> {
     let Some(sessions) = sessions_dir(|name| std::env::var_os(name)) else {
         return usage("no place for sessions: neither XDG_DATA_HOME nor HOME names a directory");
@@ -49,7 +61,7 @@ pub(super) fn run(
     }
     let session = loaded.session;
     let turns = match turn {
-        None if body => session.turns.last().into_iter().collect(),
+        None if view != View::Outline => session.turns.last().into_iter().collect(),
         None => session.turns.iter().collect(),
         Some(number) => session.turn(TurnNumber(number)).into_iter().collect::<Vec<_>>(),
     };
@@ -62,7 +74,7 @@ pub(super) fn run(
             None => format!("session {} has no turns yet", loaded.header.session),
         });
     }
-    match print(&session, &turns, body) {
+    match print(&session, &turns, view, &path) {
         // Whoever reads has read enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
         Err(error) => Err(error.into()),
@@ -82,7 +94,12 @@ pub(super) fn run(
 }
 
 /// Prints the turns; returns those whose parts do not add up to what was posted.
-fn print(session: &Session, turns: &[&Turn], body: bool) -> io::Result<Vec<TurnNumber>> {
+fn print(
+    session: &Session,
+    turns: &[&Turn],
+    view: View,
+    path: &Path,
+) -> io::Result<Vec<TurnNumber>> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut damaged = Vec::new();
     for turn in turns {
@@ -91,7 +108,25 @@ fn print(session: &Session, turns: &[&Turn], body: bool) -> io::Result<Vec<TurnN
             damaged.push(turn.number);
             continue;
         }
-        if body {
+        let lines = match view {
+            View::Outline | View::Body => None,
+            View::Request => Some(views::request(turn, &parts)),
+            View::Usage => Some(views::usage(turn)),
+            View::Response => {
+                let attempts = turn.exchanges.iter().map(|exchange| exchange.attempt);
+                let kept: Vec<_> = attempts
+                    .map(|attempt| (attempt, read_exchange(path, turn.number, attempt)))
+                    .collect();
+                Some(views::response(turn, &kept))
+            }
+        };
+        if let Some(lines) = lines {
+            for line in lines {
+                write_line(&mut out, &line)?;
+            }
+            continue;
+        }
+        if view == View::Body {
             let body = session.body(turn.number);
             // A terminal gets nothing that could drive it; a file or a pipe the very bytes.
             if io::stdout().is_terminal() {
@@ -107,13 +142,25 @@ fn print(session: &Session, turns: &[&Turn], body: bool) -> io::Result<Vec<TurnN
             writeln!(out, "{}", outline::line(&row))?;
         }
         for repair in &turn.repairs {
-            writeln!(out, "!  · repair    {}", text::visible(repair, Show::Prose))?;
+            writeln!(out, "!  · repair    {}", text::visible(&repair.what, Show::Prose))?;
         }
-        if let Some(failure) = turn.response.as_ref().and_then(|response| response.failure.as_ref())
-        {
-            writeln!(out, "✗  · failed    {}", text::visible(&failure.cause(), Show::Prose))?;
+        for (word, why) in views::outcome(turn) {
+            writeln!(out, "✗  · {word:<8}  {}", text::visible(&why, Show::Prose))?;
         }
     }
     out.flush()?;
     Ok(damaged)
+}
+
+/// A line of a view; the lines of a text stay in their column.
+fn write_line(out: &mut impl Write, line: &views::Line) -> io::Result<()> {
+    let is_event = !line.lead.is_empty();
+    let column = if is_event { usize::from(views::LEAD) } else { 0 };
+    let shown = text::visible(&line.text, Show::Prose);
+    let mut lead = line.lead.as_str();
+    for text in shown.split('\n') {
+        writeln!(out, "{lead:>column$}{}{text}", if is_event { "  " } else { "" })?;
+        lead = "";
+    }
+    Ok(())
 }

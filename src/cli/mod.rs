@@ -124,8 +124,17 @@ enum Subcommands {
         #[arg(long, value_name = "N")]
         turn: Option<u32>,
         /// Print the exact bytes of the turn's request body (of the newest turn without --turn)
-        #[arg(long)]
+        #[arg(long, group = "view")]
         body: bool,
+        /// Print that turn's request for reading: URL, headers (the key masked), body
+        #[arg(long, group = "view")]
+        request: bool,
+        /// Print that turn's response: status, headers, raw events with their times, repairs
+        #[arg(long, group = "view")]
+        response: bool,
+        /// Print what that turn took: tokens, times, bytes
+        #[arg(long, group = "view")]
+        usage: bool,
     },
     /// Print every setting and where it comes from, or change one in config.toml
     Config {
@@ -167,8 +176,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> color_eyre::Result<
         }
     };
     match command {
-        Some(Subcommands::Inspect { session, turn, body }) => {
-            inspect::run(session.as_deref(), turn, body)
+        Some(Subcommands::Inspect { session, turn, body, request, response, usage }) => {
+            let view = match (body, request, response, usage) {
+                (true, ..) => inspect::View::Body,
+                (_, true, ..) => inspect::View::Request,
+                (_, _, true, _) => inspect::View::Response,
+                (.., true) => inspect::View::Usage,
+                _ => inspect::View::Outline,
+            };
+            inspect::run(session.as_deref(), turn, view)
         }
         Some(Subcommands::Exec { prompt, json }) => match connection.start() {
             Ok(start) => exec::run(start, prompt, json),

@@ -128,6 +128,14 @@ impl Entry {
         })
     }
 
+    /// What the model thought, in order.
+    pub fn reasoning(&self) -> impl Iterator<Item = &Reasoning> {
+        self.blocks.iter().filter_map(|block| match block {
+            Block::Reasoning(reasoning) => Some(reasoning),
+            _ => None,
+        })
+    }
+
     /// The result in it, if it holds one.
     pub fn result(&self) -> Option<&CallResult> {
         self.blocks.iter().find_map(|block| match block {

@@ -26,9 +26,9 @@ pub use record::{
     CallDecided, CallFinished, CallProposed, CallStatus, Command, DecidedBy, Decision, Event,
     Profile, Progress, Receipt, Record, Response, Scope, Stamped,
 };
-pub use reply::{CallState, Content, ProposedCall, Reply, Usage};
-pub use request::{Part, PartNumber, RequestRecord, Slot, ToolDefinition};
-pub use session::{CallLog, Session, Turn};
+pub use reply::{CallState, Content, ProposedCall, Repair, Reply, Usage};
+pub use request::{Part, PartNumber, RequestHead, RequestRecord, Slot, ToolDefinition};
+pub use session::{CallLog, Exchange, Session, Turn};
 
 use serde::{Deserialize, Serialize};
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CallId, CallState, Entry, EntryId, Failure, Overlay, Part, PartNumber, RequestRecord,
-    TransitionReason, TurnNumber, Usage,
+    CallId, CallState, Entry, EntryId, Failure, Overlay, Part, PartNumber, Repair, RequestHead,
+    RequestRecord, TransitionReason, TurnNumber, Usage,
 };
 
 /// What subscribers of the loop receive, in order.
@@ -60,6 +60,9 @@ pub enum Record {
         turn: TurnNumber,
         /// Counts from 1.
         attempt: u32,
+        /// What goes before the body; `None` if it cannot be posted at all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        head: Option<RequestHead>,
     },
     /// An attempt ended, well or not.
     Response(Response),
@@ -67,8 +70,9 @@ pub enum Record {
     Repair {
         /// The turn on which it shows.
         turn: TurnNumber,
-        /// What was adjusted, in words.
-        what: String,
+        /// What was adjusted.
+        #[serde(flatten)]
+        repair: Repair,
     },
     /// The model asks for a tool to be run.
     CallProposed(CallProposed),
@@ -107,8 +111,15 @@ pub struct Response {
     pub turn: TurnNumber,
     /// The attempt.
     pub attempt: u32,
+    /// Whether any of the request's body was handed to a connection. Not known of older journals,
+    /// whose requests count as sent.
+    #[serde(default = "sent")]
+    pub sent: bool,
     /// HTTP status, if there was an answer.
     pub status: Option<u16>,
+    /// Headers of the answer in order; names in lower case.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<(String, String)>,
     /// Milliseconds from posting to the first byte of the body.
     pub first_byte_ms: Option<u64>,
     /// Milliseconds from posting to the end.
@@ -123,6 +134,10 @@ pub struct Response {
     pub failure: Option<Failure>,
     /// Whether the user stopped it.
     pub stopped: bool,
+}
+
+fn sent() -> bool {
+    true
 }
 
 /// A call as the model proposed it.

@@ -19,8 +19,26 @@ pub struct Reply {
     pub terminator: bool,
     /// Whether the user stopped it.
     pub stopped: bool,
-    /// What the decoder adjusted, in words.
-    pub repairs: Vec<String>,
+    /// What the decoder adjusted.
+    pub repairs: Vec<Repair>,
+}
+
+/// Something that was adjusted for a server's quirk or to keep the history valid.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repair {
+    /// What was adjusted, in words.
+    pub what: String,
+    /// For one made while decoding: how many bytes of the response's body had been read by then, so
+    /// that it belongs to the event that ends there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<u64>,
+}
+
+impl Repair {
+    /// A repair that no byte of a response caused.
+    pub fn of_request(what: impl Into<String>) -> Self {
+        Self { what: what.into(), at: None }
+    }
 }
 
 /// A piece of a reply.
@@ -159,4 +177,12 @@ pub struct Usage {
     /// Of the tokens written, those of reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<u64>,
+}
+
+impl Usage {
+    /// All tokens read, whichever way the server counts those of its cache.
+    pub fn read(self) -> Option<u64> {
+        let beside = self.cache_read.unwrap_or(0).saturating_add(self.cache_write.unwrap_or(0));
+        self.input.map(|input| input.saturating_add(beside))
+    }
 }

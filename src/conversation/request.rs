@@ -58,6 +58,17 @@ pub struct RequestRecord {
     pub sha256: String,
 }
 
+/// What went before the body of an attempt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestHead {
+    /// `POST`.
+    pub method: String,
+    /// Where to, the key masked should it stand in it.
+    pub url: String,
+    /// Names in lower case and values in the order in which they were sent, the key masked.
+    pub headers: Vec<(String, String)>,
+}
+
 /// What the model is told about a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ToolDefinition {

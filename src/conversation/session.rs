@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::{
     CallDecided, CallFinished, CallId, CallProposed, Entry, EntryId, Overlays, Part, PartNumber,
-    Profile, Record, RequestRecord, Response, Stamped, TransitionReason, TurnNumber, awaits_reply,
+    Profile, Record, Repair, RequestHead, RequestRecord, Response, Stamped, TransitionReason,
+    TurnNumber, awaits_reply,
 };
 
 /// Everything a reader of the records knows.
@@ -40,14 +41,35 @@ pub struct Turn {
     pub head: Option<EntryId>,
     /// What was sent in entries' places.
     pub overlays: Arc<Overlays>,
-    /// Attempts begun so far.
-    pub attempts: u32,
-    /// When the last attempt began, in milliseconds since 1970.
-    pub posted_at: Option<u64>,
-    /// How the last attempt ended.
-    pub response: Option<Response>,
+    /// The attempts begun so far, the last one last.
+    pub exchanges: Vec<Exchange>,
     /// What was adjusted.
-    pub repairs: Vec<String>,
+    pub repairs: Vec<Repair>,
+}
+
+/// One attempt and how it ended.
+#[derive(Debug, Clone)]
+pub struct Exchange {
+    /// Which attempt; counts from 1.
+    pub attempt: u32,
+    /// When it began, in milliseconds since 1970.
+    pub posted_at: u64,
+    /// What went before the body.
+    pub head: Option<RequestHead>,
+    /// How it ended; `None` while it runs.
+    pub response: Option<Response>,
+}
+
+impl Turn {
+    /// When the last attempt began, in milliseconds since 1970.
+    pub fn posted_at(&self) -> Option<u64> {
+        self.exchanges.last().map(|exchange| exchange.posted_at)
+    }
+
+    /// How the last attempt ended.
+    pub fn response(&self) -> Option<&Response> {
+        self.exchanges.last().and_then(|exchange| exchange.response.as_ref())
+    }
 }
 
 /// What the records say of one call.
@@ -87,27 +109,33 @@ impl Session {
                     request: request.clone(),
                     head: self.head,
                     overlays: self.overlays.clone(),
-                    attempts: 0,
-                    posted_at: None,
-                    response: None,
+                    exchanges: Vec::new(),
                     repairs: Vec::new(),
                 });
             }
-            Record::Attempt { turn, attempt } => {
+            Record::Attempt { turn, attempt, head } => {
                 if let Some(turn) = self.turn_mut(*turn) {
-                    turn.attempts = *attempt;
-                    turn.posted_at = Some(stamped.at);
-                    turn.response = None;
+                    turn.exchanges.push(Exchange {
+                        attempt: *attempt,
+                        posted_at: stamped.at,
+                        head: head.clone(),
+                        response: None,
+                    });
                 }
             }
             Record::Response(response) => {
-                if let Some(turn) = self.turn_mut(response.turn) {
-                    turn.response = Some(response.clone());
+                if let Some(turn) = self.turn_mut(response.turn)
+                    && let Some(exchange) = turn
+                        .exchanges
+                        .iter_mut()
+                        .find(|exchange| exchange.attempt == response.attempt)
+                {
+                    exchange.response = Some(response.clone());
                 }
             }
-            Record::Repair { turn, what } => {
+            Record::Repair { turn, repair } => {
                 if let Some(turn) = self.turn_mut(*turn) {
-                    turn.repairs.push(what.clone());
+                    turn.repairs.push(repair.clone());
                 }
             }
             Record::CallProposed(proposed) => {

@@ -1,10 +1,13 @@
 //! Where requests go, and the key that goes with them.
 
-use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use reqwest::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue,
+    USER_AGENT,
+};
 use reqwest::{RequestBuilder, Url};
 
 use super::failure;
-use crate::conversation::{Failure, FailureKind};
+use crate::conversation::{Failure, FailureKind, RequestHead};
 use crate::wire::Auth;
 
 /// Where requests of one format are posted.
@@ -53,8 +56,10 @@ impl Key {
     }
 }
 
+const ANTHROPIC_VERSION: &str = "2023-06-01";
+
 impl Endpoint {
-    /// Adds what the format's servers want to know who asks. The only place where a key leaves.
+    /// Adds what the format's servers want to know who asks. A key leaves here and in [`Self::posting`] only.
     ///
     /// # Errors
     /// If the key cannot stand in a header; without the key.
@@ -62,12 +67,62 @@ impl Endpoint {
     pub(super) fn authorize(&self, request: RequestBuilder) -> Result<RequestBuilder, Failure> {
         let request = match self.auth {
             Auth::Bearer => request,
-            Auth::ApiKey => request.header("anthropic-version", "2023-06-01"),
+            Auth::ApiKey => request.header("anthropic-version", ANTHROPIC_VERSION),
         };
         let Some(key) = &self.key else { return Ok(request) };
         let (name, value) =
             key.header(self.auth).map_err(|why| failure::nothing_sent(FailureKind::Auth, &why))?;
         Ok(request.header(name, value))
+    }
+
+    /// What stands before the body when `bytes` bytes are posted, the key masked.
+    ///
+    /// # Errors
+    /// If nothing can be posted there; without the key.
+    #[expect(clippy::result_large_err, reason = "it is what `Client::post` hands on")]
+    pub fn head(&self, bytes: u64) -> Result<RequestHead, Failure> {
+        let (url, headers) = self.posting(bytes)?;
+        let mask = |text: &str| match &self.key {
+            Some(Key(key)) if !key.is_empty() => text.replace(key, "***"),
+            _ => text.to_owned(),
+        };
+        let shown = |(name, value): (&HeaderName, &HeaderValue)| {
+            (name.as_str().to_owned(), mask(&String::from_utf8_lossy(value.as_bytes())))
+        };
+        Ok(RequestHead {
+            method: "POST".to_owned(),
+            url: mask(url.as_str()),
+            headers: headers.iter().map(shown).collect(),
+        })
+    }
+
+    /// The URL to post to, and every header: none is left for the client to add.
+    ///
+    /// # Errors
+    /// If nothing can be posted there; without the key.
+    #[expect(clippy::result_large_err, reason = "it is what `Client::post` hands on")]
+    pub(super) fn posting(&self, bytes: u64) -> Result<(Url, HeaderMap), Failure> {
+        let unusable = |why: &str| failure::nothing_sent(FailureKind::InvalidRequest, why);
+        let url = self.target().map_err(|why| unusable(&why))?;
+        let host = self.host().and_then(|host| {
+            HeaderValue::from_str(&host).map_err(|_| "the URL's host fits no header.".to_owned())
+        });
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, host.map_err(|why| unusable(&why))?);
+        headers.insert(USER_AGENT, HeaderValue::from_static(super::USER_AGENT));
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        if self.auth == Auth::ApiKey {
+            headers.insert("anthropic-version", HeaderValue::from_static(ANTHROPIC_VERSION));
+        }
+        if let Some(key) = &self.key {
+            let (name, value) = key
+                .header(self.auth)
+                .map_err(|why| failure::nothing_sent(FailureKind::Auth, &why))?;
+            headers.insert(name, value);
+        }
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes));
+        Ok((url, headers))
     }
 
     /// The host that requests go to, with the port if the URL names one.
@@ -196,6 +251,22 @@ mod tests {
                 Endpoint { url: url.to_owned(), path: "/x", auth: Auth::Bearer, key: None };
             assert_eq!(endpoint.is_in_clear(), Ok(expected), "{url}");
         }
+    }
+
+    #[test]
+    fn the_shown_head_masks_the_key_wherever_it_stands() {
+        let endpoint = Endpoint {
+            url: "https://example.org:8443/v1?key=sk-secret".to_owned(),
+            path: "/messages",
+            auth: Auth::ApiKey,
+            key: Some(Key::new("sk-secret")),
+        };
+        let head = endpoint.head(12).unwrap();
+        assert_eq!(head.url, "https://example.org:8443/v1/messages?key=***");
+        assert!(head.headers.contains(&("x-api-key".to_owned(), "***".to_owned())));
+        assert!(head.headers.contains(&("host".to_owned(), "example.org:8443".to_owned())));
+        let unusable = Endpoint { url: "secret".to_owned(), ..endpoint };
+        assert!(!format!("{:?}", unusable.head(12).unwrap_err()).contains("secret"));
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod get;
 mod proxies;
 pub mod retry;
 
+pub use body::{Body, Departure};
 pub use endpoint::{Endpoint, Key};
 pub use proxies::Proxies;
 
@@ -23,7 +24,7 @@ use reqwest::Url;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::conversation::{Failure, FailureKind, Part};
+use crate::conversation::{Failure, FailureKind};
 use crate::wire::ResponseHead;
 
 /// How long to wait.
@@ -40,6 +41,8 @@ impl Default for Limits {
         Self { connect: Duration::from_secs(10), idle: Duration::from_mins(2) }
     }
 }
+
+const USER_AGENT: &str = concat!("limpid/", env!("CARGO_PKG_VERSION"));
 
 /// The client. Clones share its connections.
 #[derive(Debug, Clone)]
@@ -85,19 +88,13 @@ impl Client {
     pub async fn post(
         &self,
         endpoint: &Endpoint,
-        parts: Vec<Arc<Part>>,
+        body: impl Into<Body>,
     ) -> Result<Response, Failure> {
-        let url = endpoint
-            .target()
-            .map_err(|why| failure::nothing_sent(FailureKind::InvalidRequest, &why))?;
+        let body = body.into();
+        let (url, headers) = endpoint.posting(body.bytes())?;
         let peer = failure::Peer::new(&url, self.limits, self.proxies.on_the_way_to(&url));
         let http = self.http().await?;
-        let request = http
-            .post(url.clone())
-            .header("content-type", "application/json")
-            .header("accept", "text/event-stream")
-            .body(body::of(parts));
-        let request = endpoint.authorize(request)?;
+        let request = http.post(url.clone()).headers(headers).body(body.into_reqwest());
         let inner = match timeout(self.limits.idle, request.send()).await {
             Ok(Ok(inner)) => inner,
             Ok(Err(error)) => return Err(peer.not_answered(&error)),
@@ -131,7 +128,7 @@ fn make(limits: Limits, proxies: &Proxies) -> Made {
     // Fails only if there is a provider already, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = reqwest::Client::builder()
-        .user_agent(concat!("limpid/", env!("CARGO_PKG_VERSION")))
+        .user_agent(USER_AGENT)
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
         .referer(false)

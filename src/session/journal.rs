@@ -3,7 +3,6 @@
 //! One `write(2)` a record, so that a killed program leaves whole lines; `fsync` only when the
 //! loop ends. Order is kept against `kill -9`, not against power loss.
 
-use std::fmt::Write as _;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -13,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use time::macros::format_description;
 
+use super::exchange::ExchangeWriter;
 use crate::conversation::{Session, Stamped, TurnNumber};
 use crate::wire::ResponseHead;
 
@@ -37,7 +37,7 @@ pub struct Header {
 pub struct Journal {
     path: PathBuf,
     file: File,
-    exchange: Option<File>,
+    exchange: Option<ExchangeWriter>,
     /// Bytes that could not be written yet, in order.
     unsaved: Vec<u8>,
 }
@@ -113,25 +113,17 @@ impl Journal {
         head: &ResponseHead,
     ) -> io::Result<()> {
         self.exchange = None;
-        let path = self.path.join(format!("exchanges/{:04}-{attempt}.http", turn.0));
-        let mut text = format!("HTTP/1.1 {}\r\n", head.status);
-        for (name, value) in &head.headers {
-            let _ = write!(text, "{name}: {value}\r\n");
-        }
-        text.push_str("\r\n");
-        let mut file = private().append(true).create_new(true).open(path)?;
-        file.write_all(text.as_bytes())?;
-        self.exchange = Some(file);
+        self.exchange = Some(ExchangeWriter::begin(&self.path, turn, attempt, head)?);
         Ok(())
     }
 
-    /// Appends bytes of the response's body as they arrived.
+    /// Appends bytes of the response's body as they arrived, `ms` after it was posted.
     ///
     /// # Errors
     /// What the file system says; later bytes of this response are then not kept.
-    pub fn exchange_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let Some(file) = &mut self.exchange else { return Ok(()) };
-        let written = file.write_all(bytes);
+    pub fn exchange_bytes(&mut self, bytes: &[u8], ms: u64) -> io::Result<()> {
+        let Some(exchange) = &mut self.exchange else { return Ok(()) };
+        let written = exchange.append(bytes, ms);
         if written.is_err() {
             self.exchange = None;
         }
@@ -149,7 +141,7 @@ impl Journal {
     }
 }
 
-fn private() -> OpenOptions {
+pub(super) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
     options

@@ -5,11 +5,14 @@
 //! $XDG_DATA_HOME/limpid/sessions/2026-11-30-032801-1f4/    0700
 //!     journal.jsonl             0600   a header line, then one record a line
 //!     exchanges/0002-1.http     0600   status, headers and raw bytes of turn 2, attempt 1
+//!     exchanges/0002-1.times    0600   for each portion of them: where it begins, when it came
 //!     outputs/…                 0600   what commands wrote
 //! ```
 
+mod exchange;
 mod journal;
 mod listing;
 
+pub use exchange::read_exchange;
 pub use journal::{Header, Journal, JournalError, Loaded, VERSION, load};
 pub use listing::{find, latest_of, sessions_dir};

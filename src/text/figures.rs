@@ -30,6 +30,11 @@ pub fn duration(ms: u64) -> String {
     }
 }
 
+/// A time given in milliseconds, to the millisecond: `0.024 s`, `61.500 s`.
+pub fn milliseconds(ms: u64) -> String {
+    format!("{}.{:03} s", ms / 1000, ms % 1000)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,7 @@ mod measure;
 mod sanitize;
 mod scripts;
 
-pub use figures::{bytes, duration};
+pub use figures::{bytes, duration, milliseconds};
 pub use measure::{fit, width, wrap};
 pub use sanitize::{Show, hidden, spelled, visible};
 pub use scripts::mixed_script_words;

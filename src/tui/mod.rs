@@ -121,32 +121,42 @@ fn draw_panes(
     let model = view.model;
     if !areas.conversation.is_empty() {
         let focused = context == Context::Conversation;
-        let title = title(view, shape, Focus::Conversation, focused);
+        let title = title(view, shape, Focus::Conversation, focused, areas.conversation.width);
         let inside = pane(buf, areas.conversation, focused, &title, theme);
         let measure = conversation::draw(view, &mut cache.conversation, inside, buf);
         cache.shown.conversation = Some(measure);
     }
     if !areas.tools.is_empty() {
         let focused = matches!(context, Context::Tools | Context::Call);
-        let title = title(view, shape, Focus::Tools, focused);
+        let title = title(view, shape, Focus::Tools, focused, areas.tools.width);
         let inside = pane(buf, areas.tools, focused, &title, theme);
-        match &model.tools.opened {
+        let position = match &model.tools.opened {
             Some(call) => {
                 let measure = tools::draw_call(view, call, &mut cache.call, inside, buf);
                 cache.shown.call = Some(measure);
+                measure.position("rows")
             }
             None => {
-                cache.shown.tools_page = Some(tools::draw_list(view, focused, inside, buf));
+                cache.shown.tools_page = Some(inside.height.into());
+                tools::draw_list(view, focused, inside, buf)
             }
+        };
+        if let Some(position) = position {
+            paint::foot(buf, areas.tools, &position, theme);
         }
     }
     if !areas.inspector.is_empty() {
         let focused = matches!(context, Context::Inspector | Context::Message);
-        let title = title(view, shape, Focus::Inspector, focused);
+        let title = title(view, shape, Focus::Inspector, focused, areas.inspector.width);
         let inside = pane(buf, areas.inspector, focused, &title, theme);
-        let (list, message) = inspector::draw(view, &mut cache.inspector, focused, inside, buf);
+        let (list, measure) = inspector::draw(view, &mut cache.inspector, focused, inside, buf);
         cache.shown.inspector_list = Some(list);
-        cache.shown.message = message;
+        if model.inspector.view != inspector::View::Roles {
+            cache.shown.message = Some(measure);
+        }
+        if let Some(position) = measure.position("rows") {
+            paint::foot(buf, areas.inspector, &position, theme);
+        }
     }
     if shape == Shape::Small && areas.rest.height > 0 && model.approval.is_none() {
         let hint = "Enlarge the window to see more: 40×10 or larger.";
@@ -166,30 +176,57 @@ fn pane(
     paint::pane(buf, area, focused, &pieces, theme)
 }
 
-/// The title of a pane; where the panes are tabs, the names of all.
-fn title(view: &View<'_>, shape: Shape, of: Focus, focused: bool) -> Vec<(String, Look)> {
+/// The title of a pane; where the panes are tabs, the names of all. What is opened in it comes
+/// first: where it does not fit beside the other names, those are left out.
+fn title(
+    view: &View<'_>,
+    shape: Shape,
+    of: Focus,
+    focused: bool,
+    width: u16,
+) -> Vec<(String, Look)> {
+    let model = view.model;
     let look = if focused { Look::Focus } else { Look::Text };
     let name = |pane: Focus| match pane {
-        Focus::Tools if view.model.tools.count() > 0 => {
-            format!("Tools {}", view.model.tools.count())
-        }
+        Focus::Tools if model.tools.count() > 0 => format!("Tools {}", model.tools.count()),
         Focus::Tools => "Tools".to_owned(),
         Focus::Inspector => "Inspector".to_owned(),
         _ => "Conversation".to_owned(),
     };
-    let mut pieces = Vec::new();
-    if shape == Shape::Wide {
-        pieces.push((format!("{} ", name(of)), look));
-    } else {
-        for pane in [Focus::Conversation, Focus::Tools, Focus::Inspector] {
-            let here = pane == of;
-            let text = if here { format!("[{}] ", name(pane)) } else { format!("{} ", name(pane)) };
-            pieces.push((text, if here { look } else { Look::Dim }));
+    let own = match shape {
+        Shape::Wide => format!("{} ", name(of)),
+        _ => format!("[{}] ", name(of)),
+    };
+    let mut names = Vec::new();
+    for pane in [Focus::Conversation, Focus::Tools, Focus::Inspector] {
+        if pane == of {
+            names.push((own.clone(), look));
+        } else if shape != Shape::Wide {
+            names.push((format!("{} ", name(pane)), Look::Dim));
         }
     }
-    if of == Focus::Inspector {
-        let selector = inspector::title(&view.model.inspector, &view.model.session);
-        pieces.push((selector, Look::Dim));
+    let (detail, opened) = match (of, &model.tools.opened) {
+        (Focus::Inspector, _) => {
+            let turns = inspector::title(&model.inspector, &model.session);
+            (turns, model.inspector.view != inspector::View::Roles)
+        }
+        (Focus::Tools, Some(call)) => (tools::title(view, call), true),
+        _ => (String::new(), false),
+    };
+    if detail.is_empty() {
+        return names;
     }
-    pieces
+    let detail = (format!("─ {detail}"), Look::Dim);
+    // The border's corners and the mark of the focus.
+    let room = usize::from(width.saturating_sub(3));
+    let columns = |pieces: &[(String, Look)]| -> usize {
+        pieces.iter().map(|(text, _)| crate::text::width(text)).sum()
+    };
+    let mut whole = names.clone();
+    whole.push(detail.clone());
+    match opened {
+        _ if columns(&whole) <= room => whole,
+        true => vec![(own, look), detail],
+        false => names,
+    }
 }

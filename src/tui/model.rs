@@ -14,7 +14,8 @@ use super::panes::prompt::Prompt;
 use super::panes::tools::Tools;
 use super::scroll::Scroll;
 use crate::approval::Mode;
-use crate::conversation::{Command, Event, Profile, Session};
+use crate::conversation::{Command, Event, Profile, Session, TurnNumber};
+use crate::wire::exchange::Kept;
 
 /// What the screen has to be told once.
 #[derive(Debug, Clone)]
@@ -42,6 +43,13 @@ pub enum Input {
     Resize(u16, u16),
     /// Something happened in the session.
     Event(Event),
+    /// What [`Effect::ReadExchanges`] asked for.
+    Exchanges {
+        /// The turn.
+        turn: TurnNumber,
+        /// For each attempt what is kept of its response.
+        kept: Vec<(u32, Kept)>,
+    },
     /// The moment that [`Model::next_wake`] named has come.
     Tick,
 }
@@ -51,6 +59,14 @@ pub enum Input {
 pub enum Effect {
     /// Hand this to the loop; if that fails, call [`Model::refused`].
     Send(Command),
+    /// Read what the session's directory holds of these attempts' responses, and hand it over as
+    /// [`Input::Exchanges`].
+    ReadExchanges {
+        /// The turn.
+        turn: TurnNumber,
+        /// Its attempts.
+        attempts: Vec<u32>,
+    },
     /// End the program.
     Quit,
 }
@@ -89,6 +105,8 @@ pub struct Model {
     pub(super) running: bool,
     /// The attempt that is waited for, of how many, and when it begins in milliseconds since 1970.
     pub(super) retry: Option<(u32, u32, u64)>,
+    /// Whether nothing was posted since the history was cleared.
+    pub(super) cleared: bool,
     /// Turns posted for the newest prompt.
     pub(super) turns_of_prompt: u32,
     /// The last key or paste.
@@ -119,6 +137,7 @@ impl Model {
             note: None,
             running: false,
             retry: None,
+            cleared: false,
             turns_of_prompt: 0,
             last_input: None,
             last_key: None,

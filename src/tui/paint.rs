@@ -43,6 +43,16 @@ pub(super) fn line(buf: &mut Buffer, area: Rect, content: &str, look: Look, them
     }
 }
 
+/// Writes a word into the bottom border of a pane, at its right; nothing if it does not fit.
+pub(super) fn foot(buf: &mut Buffer, area: Rect, word: &str, theme: Theme) {
+    let word = format!(" {word} ");
+    let columns = u16::try_from(text::width(&word)).unwrap_or(u16::MAX);
+    if columns <= area.width.saturating_sub(4) && area.height > 1 {
+        let place = (area.right() - 2 - columns, area.bottom() - 1);
+        pieces(buf, place, columns, &[(&word, Look::Dim)], theme);
+    }
+}
+
 /// Empties an area and draws a pane's border around it; returns what is inside, one column of air
 /// at each side.
 pub(super) fn pane(

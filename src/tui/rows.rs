@@ -72,13 +72,35 @@ impl Rows {
         }
     }
 
+    /// An exact text with a word before it, which keeps to its column.
+    pub(super) fn push_exact_beside(
+        &mut self,
+        word: &str,
+        raw: &str,
+        look: Look,
+        column: u16,
+        width: u16,
+    ) {
+        let first = self.rows.len();
+        self.push_exact(raw, look, width.saturating_sub(column).max(1));
+        for row in &mut self.rows[first..] {
+            row.indent = column;
+        }
+        self.lead(first, word);
+    }
+
     /// A word with a text beside it, which keeps to its column when it is wrapped.
     pub(super) fn push_beside(&mut self, word: &str, what: &str, column: u16, width: u16) {
         let first = self.rows.len();
         self.push(what, Look::Text, column, width);
+        self.lead(first, word);
+    }
+
+    /// Puts a word into the indent of a row.
+    fn lead(&mut self, row: usize, word: &str) {
         let start = self.text.len();
         self.text.push_str(&text::visible(word, Show::Prose));
-        if let Some(row) = self.rows.get_mut(first) {
+        if let Some(row) = self.rows.get_mut(row) {
             row.lead = start..self.text.len();
         }
     }

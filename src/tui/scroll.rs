@@ -15,6 +15,13 @@ pub(super) struct Measure {
 }
 
 impl Measure {
+    /// Which rows of how many are shown, in words; `None` if all are.
+    pub(super) fn position(self, what: &str) -> Option<String> {
+        let last = (self.top + self.height).min(self.total);
+        let some = self.total > self.height && self.height > 0;
+        some.then(|| format!("{what} {}–{last} of {}", self.top + 1, self.total))
+    }
+
     /// Whether the last row is on the screen.
     pub(super) fn at_end(self) -> bool {
         self.top + self.height >= self.total

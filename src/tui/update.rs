@@ -32,6 +32,7 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
             }
         }
         Input::Event(event) => take_event(model, event),
+        Input::Exchanges { turn, kept } => model.inspector.take(turn, kept),
         // Only here, where no key is waiting, does time decide: a program that was held up cannot
         // take keys that came together for keys that came alone.
         Input::Tick => {
@@ -42,6 +43,7 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
     if model.interrupted.is_some_and(|at| now >= at + TWICE) {
         model.interrupted = None;
     }
+    effects.extend(model.inspector.wanted(&model.session, now));
     effects
 }
 
@@ -60,8 +62,10 @@ fn take_event(model: &mut Model, event: Event) {
         Event::Record(stamped) => match &stamped.record {
             Record::Request(_) => {
                 model.running = true;
+                model.cleared = false;
                 model.turns_of_prompt += 1;
             }
+            Record::Head(None) => model.cleared = true,
             Record::Attempt { .. } => model.retry = None,
             Record::CallDecided(decided) => withdraw(model, Some(&decided.call)),
             Record::CallFinished(finished) => withdraw(model, Some(&finished.call)),

@@ -3,7 +3,7 @@
 
 use crate::conversation::{
     Call, CallId, CallState, Content, Failure, FailureKind, Opaque, Place, Progress, ProposedCall,
-    Reasoning, Reply,
+    Reasoning, Repair, Reply,
 };
 
 use super::End;
@@ -20,6 +20,8 @@ pub(super) struct Draft {
     progress: Vec<Progress>,
     /// Nothing that follows can change the reply.
     done: bool,
+    /// Bytes of the body that have been read: where a repair belongs.
+    pub(super) read: u64,
 }
 
 impl Draft {
@@ -50,8 +52,8 @@ impl Draft {
 
     pub(super) fn repair(&mut self, what: impl Into<String>) {
         let what = what.into();
-        if !self.reply.repairs.contains(&what) {
-            self.reply.repairs.push(what);
+        if !self.reply.repairs.iter().any(|repair| repair.what == what) {
+            self.reply.repairs.push(Repair { what, at: Some(self.read) });
         }
     }
 
@@ -221,7 +223,7 @@ impl Draft {
                 (Some(_), true) => {}
             }
         }
-        let Self { mut reply, calls, .. } = self;
+        let Self { mut reply, calls, read, .. } = self;
         let ending = match &reply.failure {
             _ if reply.stopped => Ending::Stopped,
             Some(failure) if failure.place == Place::Transport => Ending::Disconnected,
@@ -236,7 +238,8 @@ impl Draft {
             *place = call;
         }
         if reply.calls().any(|proposed| proposed.call.id.0.is_empty()) {
-            reply.repairs.push("call without id accepted".to_owned());
+            let what = "call without id accepted".to_owned();
+            reply.repairs.push(Repair { what, at: Some(read) });
         }
         reply
     }

@@ -11,6 +11,7 @@ mod calls_back;
 mod dialect;
 mod draft;
 mod errors;
+pub mod exchange;
 mod members;
 mod openai_chat;
 mod openai_responses;
@@ -19,6 +20,7 @@ mod overlaid;
 mod remedy;
 mod response;
 mod sse;
+pub mod views;
 
 pub use assemble::{Assembler, Request, Settings, is_body_of};
 pub use dialect::{Dialect, MaxTokens, Parameters, ReasoningBack, SystemRole};
@@ -84,7 +86,7 @@ pub enum Auth {
 }
 
 /// Status line and headers of a response.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ResponseHead {
     /// HTTP status.
     pub status: u16,

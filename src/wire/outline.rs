@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::conversation::{CallId, EntryId, Origin, Part, Role, Session, Slot, Turn};
+use crate::conversation::{CallId, Entry, EntryId, Origin, Part, Role, Session, Slot, Turn};
 use crate::text::{self, Show};
 
 /// One line of a request's outline.
@@ -124,6 +124,10 @@ pub fn outline(parts: &[Arc<Part>], previous: &[Arc<Part>], session: &Session) -
             }
         }
         for (index, entry) in entries {
+            if let Some(sent) = is_reasoning_sent(entry, parts) {
+                let word = if sent { "reasoning sent back" } else { "reasoning not sent back" };
+                row.add_note(word);
+            }
             // An entry may have become several messages: each holds its own calls.
             let whole = pieces.get(&entry.id) == Some(&1);
             for call in entry.calls().filter(|call| whole || names(&parts[index].text, &call.id)) {
@@ -144,7 +148,10 @@ pub fn outline(parts: &[Arc<Part>], previous: &[Arc<Part>], session: &Session) -
 
 impl Row {
     pub(super) fn add_note(&mut self, note: &str) {
-        if !self.note.is_empty() && !note.is_empty() {
+        if note.is_empty() || self.note == note {
+            return;
+        }
+        if !self.note.is_empty() {
             self.note.push_str(", ");
         }
         self.note.push_str(note);
@@ -182,6 +189,11 @@ pub fn line(row: &Row) -> String {
 
 /// A request in one line: messages, size, hash, and whether a server's prompt cache still fits.
 pub fn head(turn: &Turn, parts: &[Arc<Part>], previous: &[Arc<Part>]) -> String {
+    head_words(turn, parts, previous).join(" · ")
+}
+
+/// The same in its four parts.
+pub fn head_words(turn: &Turn, parts: &[Arc<Part>], previous: &[Arc<Part>]) -> [String; 4] {
     let prefix = match cache_break(parts, previous) {
         _ if previous.is_empty() => "first turn".to_owned(),
         None => "prefix kept".to_owned(),
@@ -193,7 +205,7 @@ pub fn head(turn: &Turn, parts: &[Arc<Part>], previous: &[Arc<Part>]) -> String 
         1 => "1 message".to_owned(),
         count => format!("{count} messages"),
     };
-    format!("{messages} · {bytes} · sha {sha} · {prefix}")
+    [messages, bytes, format!("sha {sha}"), prefix]
 }
 
 /// Roles of the messages in order, equal neighbours counted: `system user assistant tool×3`.
@@ -328,6 +340,22 @@ fn begins(parts: &[Arc<Part>], new: &[usize], previous: &[Arc<Part>], old: &[usi
 /// Whether a part names a call.
 fn names(text: &str, call: &CallId) -> bool {
     serde_json::to_string(call).is_ok_and(|id| text.contains(&id))
+}
+
+/// Whether all reasoning of an entry stands in the parts that encode it; `None` if it has none.
+fn is_reasoning_sent(entry: &Entry, parts: &[Arc<Part>]) -> Option<bool> {
+    let mut reasoning = entry.reasoning().peekable();
+    reasoning.peek()?;
+    let own = || parts.iter().filter(|part| part.entry == Some(entry.id)).map(|part| &part.text);
+    Some(reasoning.all(|reasoning| match &reasoning.opaque {
+        Some(opaque) if own().any(|part| part.contains(&opaque.json)) => true,
+        // Within a text, the quotes of this name would be escaped.
+        _ => own().any(|part| {
+            let text = serde_json::to_string(&reasoning.text).unwrap_or_default();
+            part.contains("\"reasoning_content\":\"")
+                && part.contains(text.trim_start_matches('"').trim_end_matches('"'))
+        }),
+    }))
 }
 
 fn result_note(session: &Session, call: &CallId) -> String {

@@ -71,7 +71,7 @@ impl Remedy {
 /// The message that the last failure names, if the one before named the same.
 fn refused_twice(session: &Session, failure: &Failure) -> Option<Refused> {
     let mut failed = session.turns.iter().rev().map_while(|turn| {
-        let failure = turn.response.as_ref()?.failure.as_ref()?;
+        let failure = turn.response()?.failure.as_ref()?;
         Some((turn, failure))
     });
     let (last, _) = failed.next()?;

@@ -48,6 +48,10 @@ pub struct Decoder {
     /// In lower case, without parameters; empty if none was sent.
     content_type: String,
     body: Body,
+    /// Bytes taken so far.
+    taken: u64,
+    /// Bytes before the stream of events: white space.
+    before: u64,
     draft: Draft,
     reader: Box<dyn Reader>,
 }
@@ -75,16 +79,28 @@ impl Decoder {
             json if json.ends_with("json") => Body::Reply(Vec::new()),
             _ => Body::Undecided,
         };
-        let draft = Draft::default();
-        Self { head: head.clone(), content_type, body, draft, reader: format.reader() }
+        Self {
+            head: head.clone(),
+            content_type,
+            body,
+            taken: 0,
+            before: 0,
+            draft: Draft::default(),
+            reader: format.reader(),
+        }
     }
 
     /// Takes the next bytes; returns what became visible by them, neighbours merged.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<Progress> {
         let mut bytes = bytes;
+        let all = bytes.len() as u64;
+        let taken = self.taken;
+        self.taken += all;
         if matches!(self.body, Body::Undecided) {
             bytes = bytes.trim_ascii_start();
             let Some(&first) = bytes.first() else { return Vec::new() };
+            self.before = taken + all - bytes.len() as u64;
+            self.draft.read = self.before + 1;
             self.body = self.decide(first);
         }
         if self.draft.is_done() {
@@ -93,8 +109,12 @@ impl Decoder {
         match &mut self.body {
             Body::Undecided => {}
             Body::Events(parser) => {
-                let (reader, draft) = (&mut *self.reader, &mut self.draft);
-                if parser.feed(bytes, |event| take_event(event, true, reader, draft)).is_err() {
+                let (reader, draft, before) = (&mut *self.reader, &mut self.draft, self.before);
+                let fed = parser.feed(bytes, |event| {
+                    draft.read = before + event.end;
+                    take_event(event, true, reader, draft)
+                });
+                if fed.is_err() {
                     draft.fail(too_long("A line of the stream"));
                 }
             }
@@ -122,8 +142,11 @@ impl Decoder {
 
     /// The reply that all bytes add up to.
     pub fn finish(self, end: End) -> Reply {
-        let Self { head, content_type, body, mut draft, mut reader } = self;
+        let Self { head, content_type, body, taken, mut draft, mut reader, .. } = self;
         draft.reply.stopped = end == End::Stopped;
+        if !draft.is_done() {
+            draft.read = taken;
+        }
         match body {
             _ if draft.is_done() => {}
             // The status alone says more than the way in which the connection ended.

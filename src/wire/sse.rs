@@ -20,6 +20,8 @@ pub(super) struct Event<'a> {
     pub(super) name: &'a [u8],
     /// Its `data` lines, joined by LF; never empty.
     pub(super) data: &'a [u8],
+    /// Bytes of the stream up to and with the event's last line.
+    pub(super) end: u64,
 }
 
 /// A line or the data of one event is longer than [`CAP`].
@@ -29,6 +31,8 @@ pub(super) struct TooLong;
 /// What is known of the stream so far.
 #[derive(Debug, Default)]
 pub(super) struct Parser {
+    /// Bytes taken so far.
+    read: u64,
     /// The start of a line whose end has not arrived.
     line: Vec<u8>,
     name: Vec<u8>,
@@ -51,6 +55,7 @@ impl Parser {
         while let Some(&first) = rest.first() {
             if std::mem::take(&mut self.after_cr) && first == b'\n' {
                 rest = &rest[1..];
+                self.read += 1;
                 continue;
             }
             let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
@@ -60,8 +65,10 @@ impl Parser {
             }
             let Some(end) = end else {
                 self.line.extend_from_slice(piece);
+                self.read += piece.len() as u64;
                 return Ok(());
             };
+            self.read += end as u64 + 1;
             self.after_cr = rest[end] == b'\r';
             rest = &rest[end + 1..];
             let flow = if self.line.is_empty() {
@@ -140,7 +147,7 @@ impl Parser {
         let flow = if self.data.is_empty() {
             ControlFlow::Continue(())
         } else {
-            on_event(&Event { name: &self.name, data: &self.data })
+            on_event(&Event { name: &self.name, data: &self.data, end: self.read })
         };
         self.name.clear();
         self.data.clear();

@@ -2,17 +2,19 @@
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use limpid::approval::Mode;
 use limpid::conversation::{
     Block, Call, CallDecided, CallFinished, CallId, CallProposed, CallResult, CallState,
-    CallStatus, Command, DecidedBy, Event, History, Origin, Overlays, Profile, Progress, Receipt,
-    Record, RequestRecord, Response, Role, Stamped, ToolDefinition, TransitionReason, TurnNumber,
-    Usage,
+    CallStatus, Command, DecidedBy, Event, Failure, FailureKind, History, Origin, Overlays, Place,
+    Profile, Progress, Receipt, Record, RequestHead, RequestRecord, Response, Role, Stamped,
+    ToolDefinition, TransitionReason, TurnNumber, Usage,
 };
 use limpid::tui::{self, Effect, Input, Model, RenderCache, Setup};
+use limpid::wire::exchange::Kept;
 use limpid::wire::{Assembler, Dialect, Format, Parameters, Settings};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -24,11 +26,16 @@ pub struct Stage {
     pub unix_ms: u64,
     pub sent: Vec<Command>,
     pub quit: bool,
+    /// What is kept of the attempts of any turn.
+    pub kept: HashMap<u32, Kept>,
     cache: RenderCache,
     terminal: Terminal<TestBackend>,
     history: History,
     assembler: Assembler,
     turn: u32,
+    /// The attempt under way, and the length of its body.
+    attempt: u32,
+    bytes: u64,
     calls: Vec<(CallId, String)>,
 }
 
@@ -61,11 +68,14 @@ impl Stage {
             unix_ms: 1_800_000_000_000,
             sent: Vec::new(),
             quit: false,
+            kept: HashMap::new(),
             cache: RenderCache::default(),
             terminal: Terminal::new(TestBackend::new(columns, rows)).unwrap(),
             history: History::default(),
             assembler: Assembler::default(),
             turn: 0,
+            attempt: 0,
+            bytes: 0,
             calls: Vec::new(),
         };
         stage.input(Input::Resize(columns, rows));
@@ -80,6 +90,12 @@ impl Stage {
             match effect {
                 Effect::Send(command) => self.sent.push(command),
                 Effect::Quit => self.quit = true,
+                Effect::ReadExchanges { turn, attempts } => {
+                    let kept = |attempt| self.kept.get(&attempt).cloned().unwrap_or(Kept::NotSaved);
+                    let kept =
+                        attempts.into_iter().map(|attempt| (attempt, kept(attempt))).collect();
+                    self.input(Input::Exchanges { turn, kept });
+                }
             }
         }
     }
@@ -210,7 +226,56 @@ impl Stage {
             bytes: request.bytes,
             sha256: request.sha256.clone(),
         }));
-        self.record(Record::Attempt { turn: TurnNumber(self.turn), attempt: 1 });
+        (self.attempt, self.bytes) = (1, request.bytes);
+        self.attempt();
+    }
+
+    /// The attempt under way is refused, and the next one begins.
+    pub fn refused_once(&mut self) {
+        let failure = Failure {
+            status: Some(429),
+            ..Failure::new(Place::Http, FailureKind::RateLimit, "Too many requests")
+        };
+        self.failed(Some(429), true, failure);
+        self.attempt += 1;
+        self.attempt();
+    }
+
+    /// The attempt under way fails; `sent` says whether any of it left.
+    pub fn failed(&mut self, status: Option<u16>, sent: bool, failure: Failure) {
+        self.record(Record::Response(Response {
+            turn: TurnNumber(self.turn),
+            attempt: self.attempt,
+            sent,
+            status,
+            headers: Vec::new(),
+            first_byte_ms: status.map(|_| 12),
+            end_ms: 14,
+            bytes: 40,
+            stop_reason: None,
+            usage: None,
+            failure: Some(failure),
+            stopped: false,
+        }));
+    }
+
+    fn attempt(&mut self) {
+        let head = RequestHead {
+            method: "POST".to_owned(),
+            url: "https://dashscope.example/v1/chat/completions".to_owned(),
+            headers: [
+                ("host", "dashscope.example"),
+                ("user-agent", "limpid/0.1.0"),
+                ("accept", "text/event-stream"),
+                ("authorization", "Bearer ***"),
+                ("content-type", "application/json"),
+                ("content-length", &self.bytes.to_string()),
+            ]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .to_vec(),
+        };
+        let (turn, attempt) = (TurnNumber(self.turn), self.attempt);
+        self.record(Record::Attempt { turn, attempt, head: Some(head) });
     }
 
     pub fn text(&mut self, piece: &str) {
@@ -221,8 +286,10 @@ impl Stage {
     pub fn reply(&mut self, text: &str, commands: &[&str]) {
         self.record(Record::Response(Response {
             turn: TurnNumber(self.turn),
-            attempt: 1,
+            attempt: self.attempt,
+            sent: true,
             status: Some(200),
+            headers: vec![("content-type".to_owned(), "text/event-stream".to_owned())],
             first_byte_ms: Some(200),
             end_ms: 900,
             bytes: 2_000,

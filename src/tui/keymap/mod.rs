@@ -6,6 +6,7 @@ mod tables;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use super::panes::inspector::View;
 use tables::{CHOICES, tables};
 
 /// What takes the keys.
@@ -72,8 +73,10 @@ pub(super) enum Action {
     PreviousTurn,
     /// The turn after.
     NextTurn,
-    /// The exact body of the turn's request.
-    Body,
+    /// Another view of the same turn.
+    Show(View),
+    /// The view after this one.
+    NextView,
     /// The exact text instead of the readable one, and back.
     Raw,
     /// Allows the command once.

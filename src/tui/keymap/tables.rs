@@ -3,6 +3,7 @@
 use crossterm::event::{KeyCode, KeyModifiers};
 
 use super::{Action, Binding, Context, Key};
+use crate::tui::panes::inspector::View;
 
 const fn key(code: KeyCode) -> Key {
     Key(code, KeyModifiers::NONE)
@@ -68,8 +69,6 @@ const NEW_LINE: Binding = bind(
 
 const PROMPT: &[Binding] = &[
     bind(&[key(KeyCode::Enter)], "Enter", "send", "sends the prompt", Action::Submit),
-    NEW_LINE,
-    NEXT,
     bind(
         &[key(KeyCode::Esc)],
         "Esc",
@@ -77,6 +76,7 @@ const PROMPT: &[Binding] = &[
         "stops the model or the command; denies a call asked for",
         Action::Back,
     ),
+    NEXT,
     bind(
         &[key(KeyCode::F(1))],
         "F1",
@@ -84,6 +84,7 @@ const PROMPT: &[Binding] = &[
         "shows these keys; so does /help, and ? in the other panes",
         Action::Help,
     ),
+    NEW_LINE,
     PREVIOUS,
     bind(&[key(KeyCode::PageUp)], "PgUp", "", "scrolls the conversation up", Action::PageUp),
     bind(&[key(KeyCode::PageDown)], "PgDn", "", "scrolls the conversation down", Action::PageDown),
@@ -106,8 +107,6 @@ const CONVERSATION: &[Binding] = &[
 ];
 
 const TOOLS: &[Binding] = &[
-    bind(&[key(KeyCode::Up), letter('k')], "↑", "before", "selects the call before", Action::Up),
-    bind(&[key(KeyCode::Down), letter('j')], "↓", "next", "selects the next call", Action::Down),
     bind(
         &[key(KeyCode::Enter)],
         "Enter",
@@ -115,9 +114,11 @@ const TOOLS: &[Binding] = &[
         "opens the call: command, decision, output, receipt",
         Action::Open,
     ),
-    NEXT,
     TO_PROMPT,
+    bind(&[key(KeyCode::Up), letter('k')], "↑", "up", "selects the call before", Action::Up),
+    bind(&[key(KeyCode::Down), letter('j')], "↓", "down", "selects the next call", Action::Down),
     HELP_KEY,
+    NEXT,
     PAGE_UP,
     PAGE_DOWN,
     START,
@@ -126,44 +127,64 @@ const TOOLS: &[Binding] = &[
     INTERRUPT,
 ];
 
-const CALL: &[Binding] = &[
-    CLOSE,
-    bind(&[key(KeyCode::PageDown)], "PgDn", "down", "one screen down", Action::PageDown),
-    bind(&[key(KeyCode::PageUp)], "PgUp", "up", "one screen up", Action::PageUp),
-    NEXT,
-    HELP_KEY,
-    UP,
-    DOWN,
-    START,
-    END,
-    PREVIOUS,
-    INTERRUPT,
+const READ_DOWN: Binding =
+    bind(&[key(KeyCode::PageDown)], "PgDn", "down", "one screen down", Action::PageDown);
+const READ_UP: Binding =
+    bind(&[key(KeyCode::PageUp)], "PgUp", "up", "one screen up", Action::PageUp);
+
+const CALL: &[Binding] =
+    &[CLOSE, READ_DOWN, READ_UP, HELP_KEY, NEXT, UP, DOWN, START, END, PREVIOUS, INTERRUPT];
+
+/// The views of a turn, wherever one of them is shown.
+const VIEWS: &[Binding] = &[
+    bind(&[letter('1')], "1", "", "the messages, one a row", Action::Show(View::Roles)),
+    bind(&[letter('2')], "2", "", "the selected message, readable", Action::Show(View::Message)),
+    bind(&[letter('3')], "3", "", "what differs from the turn before", Action::Show(View::Diff)),
+    bind(
+        &[letter('4')],
+        "4",
+        "",
+        "the request: URL, headers, exact body",
+        Action::Show(View::Request),
+    ),
+    bind(
+        &[letter('5')],
+        "5",
+        "",
+        "the response: raw events, times, repairs",
+        Action::Show(View::Response),
+    ),
+    bind(&[letter('6')], "6", "", "tokens, times and bytes", Action::Show(View::Usage)),
+    TURN_BEFORE,
+    TURN_AFTER,
 ];
 
+const NEXT_VIEW: Binding =
+    bind(&[letter('v')], "1–6 v", "views", "v: the next view; 1 to 6 choose one", Action::NextView);
+const TURN_BEFORE: Binding = bind(
+    &[key(KeyCode::Left), letter('h')],
+    "←",
+    "older",
+    "the turn before, in the same view",
+    Action::PreviousTurn,
+);
+const TURN_AFTER: Binding = bind(
+    &[key(KeyCode::Right), letter('l')],
+    "→",
+    "newer",
+    "the turn after, in the same view",
+    Action::NextTurn,
+);
+
 const INSPECTOR: &[Binding] = &[
-    bind(
-        &[key(KeyCode::Left), letter('h')],
-        "←",
-        "turn before",
-        "the turn before",
-        Action::PreviousTurn,
-    ),
-    bind(
-        &[key(KeyCode::Right), letter('l')],
-        "→",
-        "turn after",
-        "the turn after",
-        Action::NextTurn,
-    ),
     bind(
         &[key(KeyCode::Enter)],
         "Enter",
         "open",
-        "opens the message: readable, then exact with r",
+        "opens the row: readable, then exact with r",
         Action::Open,
     ),
-    bind(&[letter('b')], "b", "body", "the exact body that was posted", Action::Body),
-    NEXT,
+    NEXT_VIEW,
     TO_PROMPT,
     HELP_KEY,
     bind(&[key(KeyCode::Up), letter('k')], "↑", "", "selects the row above", Action::Up),
@@ -172,27 +193,34 @@ const INSPECTOR: &[Binding] = &[
     PAGE_DOWN,
     START,
     END,
-    PREVIOUS,
-    INTERRUPT,
 ];
 
 const MESSAGE: &[Binding] = &[
-    CLOSE,
-    bind(&[letter('r')], "r", "raw", "the exact JSON, and back to the readable text", Action::Raw),
-    bind(&[letter('b')], "b", "body", "the exact body that was posted", Action::Body),
-    bind(&[key(KeyCode::PageDown)], "PgDn", "down", "one screen down", Action::PageDown),
-    bind(&[key(KeyCode::PageUp)], "PgUp", "up", "one screen up", Action::PageUp),
-    NEXT,
+    bind(
+        &[key(KeyCode::Esc)],
+        "Esc",
+        "back",
+        "back to where it was opened: the message, the list",
+        Action::Back,
+    ),
+    NEXT_VIEW,
+    bind(
+        &[letter('r')],
+        "r",
+        "exact",
+        "the exact JSON, and back to the readable text",
+        Action::Raw,
+    ),
     HELP_KEY,
-    bind(&[key(KeyCode::Left), letter('h')], "←", "", "the turn before", Action::PreviousTurn),
-    bind(&[key(KeyCode::Right), letter('l')], "→", "", "the turn after", Action::NextTurn),
+    READ_DOWN,
+    READ_UP,
     UP,
     DOWN,
     START,
     END,
-    PREVIOUS,
-    INTERRUPT,
 ];
+
+const AROUND: &[Binding] = &[NEXT, PREVIOUS, INTERRUPT];
 
 pub(super) const CHOICES: &[Binding] = &[
     bind(&[letter('y')], "y", "once", "runs the command that is shown, once", Action::AllowOnce),
@@ -296,8 +324,8 @@ pub(super) fn tables(context: Context) -> &'static [&'static [Binding]] {
         Context::Conversation => &[CONVERSATION],
         Context::Tools => &[TOOLS],
         Context::Call => &[CALL],
-        Context::Inspector => &[INSPECTOR],
-        Context::Message => &[MESSAGE],
+        Context::Inspector => &[INSPECTOR, VIEWS, AROUND],
+        Context::Message => &[MESSAGE, VIEWS, AROUND],
         Context::Approval => &[CHOICES, APPROVAL],
         Context::ApprovalWaits => &[APPROVAL],
         Context::CommandField => &[COMMAND_FIELD],

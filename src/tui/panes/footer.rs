@@ -63,8 +63,8 @@ fn word<'a>(view: &View<'_>, context: Context, binding: &'a keymap::Binding) -> 
         (Context::Prompt, "Esc") if model.approval.is_some() => "deny",
         (Context::Prompt, "Esc") if !model.running => "",
         (Context::Prompt, "Tab") if model.approval.is_some() && !model.panel_is_next() => "decide",
-        (Context::Message, "r" | "b") if model.inspector.view == Inspected::Body => "",
-        (Context::Message, "r") if model.inspector.view == Inspected::Raw => "readable",
+        (Context::Message, "r") if model.inspector.view != Inspected::Message => "",
+        (Context::Message, "r") if model.inspector.exact => "readable",
         (Context::Conversation | Context::Tools | Context::Inspector, "Esc")
             if model.approval.is_some() =>
         {

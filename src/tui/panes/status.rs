@@ -63,7 +63,9 @@ pub(in crate::tui) fn draw(view: &View<'_>, area: Rect, buf: &mut Buffer) {
 /// The turn, why the loop is there, and what it does, in that order.
 fn turn(view: &View<'_>) -> Vec<String> {
     let model = view.model;
-    let Some(turn) = model.session.turns.last() else { return Vec::new() };
+    let Some(turn) = model.session.turns.last().filter(|_| !model.cleared) else {
+        return Vec::new();
+    };
     let mut parts = vec![format!("turn {}", turn.number)];
     if let Some(ended) = model.session.ended.as_ref().filter(|_| !model.running) {
         parts.push(ended.word().to_owned());
@@ -81,9 +83,9 @@ fn turn(view: &View<'_>) -> Vec<String> {
         } else if let Some((attempt, of, until)) = model.retry {
             let seconds = until.saturating_sub(view.unix_ms).div_ceil(1000);
             parts.push(format!("retry {attempt} of {of} in {seconds} s, Esc stops"));
-        } else if turn.response.is_none() {
+        } else if turn.response().is_none() {
             let word = if model.conversation.is_streaming() { "streaming" } else { "waiting" };
-            parts.extend(since(turn.posted_at).map(|time| format!("{word} {time}")));
+            parts.extend(since(turn.posted_at()).map(|time| format!("{word} {time}")));
         } else if model.tools.running(&model.session) {
             parts.push("running".to_owned());
         }
@@ -91,8 +93,12 @@ fn turn(view: &View<'_>) -> Vec<String> {
     parts
 }
 
-/// Tokens of the newest turn that has told them.
+/// Tokens of the newest turn that has told them: how long the conversation is now, what of it was
+/// read and what was written.
 fn tokens(view: &View<'_>) -> String {
+    if view.model.cleared {
+        return String::new();
+    }
     let usage = view
         .model
         .session
@@ -100,11 +106,14 @@ fn tokens(view: &View<'_>) -> String {
         .iter()
         .rev()
         .take(8)
-        .find_map(|turn| turn.response.as_ref().and_then(|response| response.usage));
+        .find_map(|turn| turn.response().and_then(|response| response.usage));
     let Some(usage) = usage else { return String::new() };
-    let input = usage.input.map(|tokens| format!("↑{}", count(tokens)));
+    let read = usage.read();
+    let context =
+        read.map(|read| format!("ctx {}", count(read.saturating_add(usage.output.unwrap_or(0)))));
+    let input = read.map(|tokens| format!("↑{}", count(tokens)));
     let output = usage.output.map(|tokens| format!("↓{}", count(tokens)));
-    [input, output].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    [context, input, output].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 /// A count, short: `212`, `3.9k`, `1.2M`.

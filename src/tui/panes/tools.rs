@@ -157,13 +157,25 @@ pub(in crate::tui) struct Layout {
     rows: Rows,
 }
 
-/// Draws the list and returns how many rows fit.
+/// The number and the state of an opened call, for the pane's title.
+pub(in crate::tui) fn title(view: &View<'_>, id: &CallId) -> String {
+    let number = view.model.tools.calls.iter().position(|call| call == id);
+    let Some((number, log)) = number.zip(view.model.session.calls.get(id)) else {
+        return String::new();
+    };
+    let time = call::ran_ms(log, view.unix_ms).map(text::duration);
+    let time = time.map(|time| format!(" · {time}")).unwrap_or_default();
+    let (mark, _) = call::mark(log);
+    format!("call {} {mark} {}{time} ", number + 1, call::state(log))
+}
+
+/// Draws the list and returns which calls are shown, in words, if not all are.
 pub(in crate::tui) fn draw_list(
     view: &View<'_>,
     focused: bool,
     area: Rect,
     buf: &mut Buffer,
-) -> usize {
+) -> Option<String> {
     let tools = &view.model.tools;
     let height = usize::from(area.height);
     if tools.calls.is_empty() {
@@ -171,17 +183,19 @@ pub(in crate::tui) fn draw_list(
         let mut rows = Rows::default();
         rows.push(text, Look::Dim, 0, area.width);
         rows.draw(0, area, buf, view.theme);
-        return height;
+        return None;
     }
     let selected = tools.selected();
     let tail = tail_rows(view, selected, height);
     let first = (selected + 1 + tail.len()).saturating_sub(height).min(selected);
     let digits = tools.calls.len().to_string().len();
     let mut y = area.y;
+    let mut after = first;
     for (index, id) in tools.calls.iter().enumerate().skip(first) {
         if y >= area.bottom() {
             break;
         }
+        after = index + 1;
         let Some(log) = view.model.session.calls.get(id) else { continue };
         let row = Rect { y, height: 1, ..area };
         draw_row(view, log, (index + 1, digits), row, buf);
@@ -200,7 +214,17 @@ pub(in crate::tui) fn draw_list(
             }
         }
     }
-    height
+    let shown = Measure { top: first, total: tools.calls.len(), height: after - first };
+    let position = shown.position("calls")?;
+    let runs = |id: &CallId| {
+        let log = view.model.session.calls.get(id);
+        log.is_some_and(|log| log.started_at.is_some() && log.finished.is_none())
+    };
+    let running = tools.calls[after..].iter().filter(|id| runs(id)).count();
+    Some(match running {
+        0 => position,
+        _ => format!("{position} · {running} running ↓"),
+    })
 }
 
 /// The newest lines of output under the selected row, if its command runs.

@@ -1,0 +1,122 @@
+//! One response on disk: status, headers and raw bytes in one file, and beside it, one line for
+//! each portion that arrived, where it begins in the body and how many milliseconds after posting
+//! it came. Writing them as they arrive, and reading the two ends of them back.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::journal::private;
+use crate::conversation::TurnNumber;
+use crate::wire::ResponseHead;
+use crate::wire::exchange::{Arrival, Kept, KeptResponse};
+
+/// Bytes of a body that are read from its start, and as many from its end.
+const PART: u64 = 64 * 1024;
+/// Lines of times that are read at most, from the start and from the end, in bytes.
+const TIMES: u64 = 256 * 1024;
+
+/// The two files of the response that arrives.
+#[derive(Debug)]
+pub(super) struct ExchangeWriter {
+    bytes: File,
+    times: File,
+    /// Bytes of the body so far.
+    length: u64,
+}
+
+fn path(session: &Path, turn: TurnNumber, attempt: u32, ending: &str) -> PathBuf {
+    session.join(format!("exchanges/{:04}-{attempt}.{ending}", turn.0))
+}
+
+impl ExchangeWriter {
+    pub(super) fn begin(
+        session: &Path,
+        turn: TurnNumber,
+        attempt: u32,
+        head: &ResponseHead,
+    ) -> io::Result<Self> {
+        let mut text = format!("HTTP/1.1 {}\r\n", head.status);
+        for (name, value) in &head.headers {
+            let _ = write!(text, "{name}: {value}\r\n");
+        }
+        text.push_str("\r\n");
+        let open = |ending| {
+            private().append(true).create_new(true).open(path(session, turn, attempt, ending))
+        };
+        let mut bytes = open("http")?;
+        bytes.write_all(text.as_bytes())?;
+        Ok(Self { bytes, times: open("times")?, length: 0 })
+    }
+
+    pub(super) fn append(&mut self, bytes: &[u8], ms: u64) -> io::Result<()> {
+        self.bytes.write_all(bytes)?;
+        self.times.write_all(format!("{} {ms}\n", self.length).as_bytes())?;
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+}
+
+/// What a session's directory holds of an attempt's response. Of a long one the first and the last
+/// part.
+pub fn read_exchange(session: &Path, turn: TurnNumber, attempt: u32) -> Kept {
+    match read(session, turn, attempt) {
+        Ok(kept) => Kept::Response(kept),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Kept::NoAnswer,
+        Err(error) => Kept::Unreadable(error.to_string()),
+    }
+}
+
+fn read(session: &Path, turn: TurnNumber, attempt: u32) -> io::Result<KeptResponse> {
+    let mut file = File::open(path(session, turn, attempt, "http"))?;
+    let (mut first, omitted, last) = both_ends(&mut file, 2 * PART, PART)?;
+    let mark = first.windows(4).position(|window| window == b"\r\n\r\n");
+    let body = mark.map_or(first.len(), |at| at + 4);
+    let rest = first.split_off(body);
+    let times = match File::open(path(session, turn, attempt, "times")) {
+        Ok(mut file) => both_ends(&mut file, TIMES, TIMES)?,
+        // Written by an older limpid.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => (Vec::new(), 0, Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut arrivals = arrivals(&times.0);
+    arrivals.extend(self::arrivals(&times.2));
+    Ok(KeptResponse { head: head(&first), first: rest, omitted, last, arrivals })
+}
+
+/// The first bytes of a file, how many are left out, and the last ones.
+fn both_ends(file: &mut File, first: u64, last: u64) -> io::Result<(Vec<u8>, u64, Vec<u8>)> {
+    let length = file.metadata()?.len();
+    let (mut start, mut end) = (Vec::new(), Vec::new());
+    if length <= first + last {
+        file.take(first + last).read_to_end(&mut start)?;
+        return Ok((start, 0, end));
+    }
+    Read::by_ref(file).take(first).read_to_end(&mut start)?;
+    file.seek(SeekFrom::Start(length - last))?;
+    file.take(last).read_to_end(&mut end)?;
+    Ok((start, length - first - last, end))
+}
+
+fn head(bytes: &[u8]) -> ResponseHead {
+    let text = String::from_utf8_lossy(bytes);
+    let mut lines = text.split("\r\n");
+    let status = lines.next().and_then(|line| line.strip_prefix("HTTP/1.1 "));
+    let pair =
+        |line: &str| line.split_once(": ").map(|(name, value)| (name.to_owned(), value.to_owned()));
+    ResponseHead {
+        status: status.and_then(|status| status.parse().ok()).unwrap_or(0),
+        headers: lines.filter_map(pair).collect(),
+    }
+}
+
+/// Lines that are cut are left out.
+fn arrivals(lines: &[u8]) -> Vec<Arrival> {
+    let line = |line: &[u8]| {
+        let (offset, ms) = std::str::from_utf8(line).ok()?.split_once(' ')?;
+        let ms = ms.strip_suffix('\n')?;
+        Some(Arrival { offset: offset.parse().ok()?, ms: ms.parse().ok()? })
+    };
+    lines.split_inclusive(|&byte| byte == b'\n').filter_map(line).collect()
+}

@@ -1,0 +1,98 @@
+//! What differs between a turn's request and the one before: rows that are the same are counted,
+//! new ones shown whole, altered ones line by line, and those that are gone named.
+
+use std::sync::Arc;
+
+use crate::conversation::{Part, Session};
+use crate::tui::panes::readable::readable;
+use crate::tui::theme::Look;
+use crate::wire::outline::{self, Change, Row, RowKind};
+
+/// Lines with their looks.
+pub(super) type Lines = Vec<(String, Look)>;
+
+/// The difference; `rows` is the outline of `parts`.
+pub(super) fn lines(
+    rows: &[Row],
+    parts: &[Arc<Part>],
+    previous: &[Arc<Part>],
+    session: &Session,
+) -> Lines {
+    let mut lines = Vec::new();
+    if previous.is_empty() {
+        lines.push(("There is no turn before: everything is new.".to_owned(), Look::Dim));
+    }
+    let before = outline::outline(previous, &[], session);
+    let mut same = 0;
+    for row in rows {
+        let old = before.iter().find(|old| is_place_of(&old.kind, &row.kind));
+        if row.change == Change::Same {
+            same += 1;
+            continue;
+        }
+        say_same(&mut lines, &mut same);
+        lines.push((outline::line(row), Look::Strong));
+        let new = content(row, parts);
+        match old {
+            Some(old) if row.change == Change::Altered => {
+                altered(&mut lines, &content(old, previous), &new);
+            }
+            _ => lines.extend(new.lines().map(|line| (format!("+ {line}"), Look::Good))),
+        }
+    }
+    say_same(&mut lines, &mut same);
+    for old in before {
+        if !rows.iter().any(|row| is_place_of(&row.kind, &old.kind)) {
+            let line = outline::line(&old);
+            let rest = line.strip_prefix(Change::New.mark()).unwrap_or(&line);
+            lines.push((format!("- {}  no longer sent", rest.trim_start()), Look::Bad));
+        }
+    }
+    lines
+}
+
+/// Whether both stand at the same place of a body, whatever their role.
+fn is_place_of(one: &RowKind, other: &RowKind) -> bool {
+    match (one, other) {
+        (RowKind::Message { number: one, .. }, RowKind::Message { number: other, .. }) => {
+            one == other
+        }
+        _ => one == other,
+    }
+}
+
+fn say_same(lines: &mut Lines, same: &mut usize) {
+    match std::mem::take(same) {
+        0 => {}
+        1 => lines.push(("= 1 row as before".to_owned(), Look::Dim)),
+        count => lines.push((format!("= {count} rows as before"), Look::Dim)),
+    }
+}
+
+/// A row's content, as readable as it gets.
+fn content(row: &Row, parts: &[Arc<Part>]) -> String {
+    let texts = row.parts.iter().map(|&index| &*parts[index].text);
+    if matches!(row.kind, RowKind::Envelope) {
+        return texts.collect::<Vec<_>>().join("\n");
+    }
+    let exact: String = texts.collect();
+    readable(&exact).unwrap_or(exact)
+}
+
+/// What stands between the lines that both begin and both end with.
+fn altered(lines: &mut Lines, old: &str, new: &str) {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let start = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    let end = old[start..]
+        .iter()
+        .rev()
+        .zip(new[start..].iter().rev())
+        .take_while(|(old, new)| old == new)
+        .count();
+    for line in &old[start..old.len() - end] {
+        lines.push((format!("- {line}"), Look::Bad));
+    }
+    for line in &new[start..new.len() - end] {
+        lines.push((format!("+ {line}"), Look::Good));
+    }
+}

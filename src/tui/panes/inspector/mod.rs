@@ -1,0 +1,229 @@
+//! The inspector: what the model was told in each turn, and what it answered. Six views of a turn:
+//! its messages in rows whose bytes add up to the body, one message, the difference to the turn
+//! before, the request and the response as they went over the wire, and what they cost. Here: which
+//! turn and view is shown, and what has to be read for it. How it is drawn is `view`'s.
+
+mod diff;
+mod tabs;
+mod view;
+
+use std::time::{Duration, Instant};
+
+pub(in crate::tui) use view::{Layout, draw, title};
+
+use crate::conversation::{Session, Turn, TurnNumber};
+use crate::tui::keymap::Action;
+use crate::tui::model::Effect;
+use crate::tui::scroll::Scroll;
+use crate::wire::exchange::Kept;
+
+/// How often a response that still arrives is read again.
+const AGAIN: Duration = Duration::from_millis(250);
+
+/// What is shown of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::tui) enum View {
+    /// A row for each message.
+    Roles,
+    /// The selected row's content.
+    Message,
+    /// What differs from the turn before.
+    Diff,
+    /// URL, headers, body.
+    Request,
+    /// Status, headers, raw events.
+    Response,
+    /// Tokens, times, bytes.
+    Usage,
+}
+
+impl View {
+    /// All, in the order of their keys.
+    pub(in crate::tui) const ALL: [Self; 6] =
+        [Self::Roles, Self::Message, Self::Diff, Self::Request, Self::Response, Self::Usage];
+}
+
+/// The state of the pane.
+#[derive(Debug)]
+pub(in crate::tui) struct Inspector {
+    /// The turn shown; `None` is the newest.
+    turn: Option<TurnNumber>,
+    /// Whether closing what is open goes back to the newest turn.
+    was_newest: bool,
+    selected: usize,
+    pub(in crate::tui) view: View,
+    /// Whether a message is shown as its exact JSON.
+    pub(in crate::tui) exact: bool,
+    /// Whether Esc leads back to the message, from where another view was opened.
+    from_message: bool,
+    pub(in crate::tui) scroll: Scroll,
+    /// The list as it was drawn last.
+    pub(in crate::tui) list: List,
+    /// What the session's directory holds of the responses of a turn, once it was read.
+    kept: Option<(TurnNumber, Vec<(u32, Kept)>)>,
+    /// Counts the readings.
+    version: u64,
+    /// What was asked for last, and when.
+    asked: Option<(Reading, Instant)>,
+}
+
+/// What a reading was for: the turn, its attempts, and whether the last one had ended.
+type Reading = (TurnNumber, usize, bool);
+
+/// How many rows a list has, and how many fit.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::tui) struct List {
+    rows: usize,
+    page: usize,
+}
+
+impl Default for Inspector {
+    fn default() -> Self {
+        Self {
+            turn: None,
+            was_newest: false,
+            selected: 0,
+            view: View::Roles,
+            exact: false,
+            from_message: false,
+            scroll: Scroll::from_top(),
+            list: List::default(),
+            kept: None,
+            version: 0,
+            asked: None,
+        }
+    }
+}
+
+impl Inspector {
+    /// The turn shown.
+    fn turn<'a>(&self, session: &'a Session) -> Option<&'a Turn> {
+        match self.turn {
+            Some(number) => session.turn(number),
+            None => session.turns.last(),
+        }
+    }
+
+    /// Takes a key that means something here.
+    pub(in crate::tui) fn act(&mut self, action: Action, session: &Session) {
+        match action {
+            Action::PreviousTurn => return self.turn_by(-1, session),
+            Action::NextTurn => return self.turn_by(1, session),
+            Action::Show(view) => return self.open(view, session),
+            Action::NextView => {
+                let at = View::ALL.iter().position(|view| *view == self.view).unwrap_or(0);
+                return self.open(View::ALL[(at + 1) % View::ALL.len()], session);
+            }
+            _ => {}
+        }
+        match self.view {
+            View::Roles if action == Action::Open => self.open(View::Message, session),
+            View::Roles => self.select(action),
+            view => match action {
+                Action::Back if self.from_message && view != View::Message => {
+                    self.open(View::Message, session);
+                }
+                Action::Back => self.open(View::Roles, session),
+                Action::Raw if view == View::Message => {
+                    self.exact = !self.exact;
+                    self.scroll = Scroll::from_top();
+                }
+                _ => self.scroll.act(action),
+            },
+        }
+    }
+
+    /// Opens a view of the same turn. What is being read stays, also when the next turn comes.
+    fn open(&mut self, view: View, session: &Session) {
+        if view == self.view || view == View::Message && self.list.rows == 0 {
+            return;
+        }
+        match (self.view, view) {
+            (_, View::Roles) if std::mem::take(&mut self.was_newest) => self.turn = None,
+            (View::Roles, _) => {
+                self.was_newest = self.turn.is_none();
+                self.turn = self.turn(session).map(|turn| turn.number);
+            }
+            _ => {}
+        }
+        match (self.view, view) {
+            (_, View::Roles | View::Message) => self.from_message = false,
+            (View::Message, _) => self.from_message = true,
+            _ => {}
+        }
+        self.exact &= view != View::Roles;
+        self.view = view;
+        self.start(session);
+    }
+
+    /// Where reading begins: at the top, but with the end of what still arrives.
+    fn start(&mut self, session: &Session) {
+        let arrives = self
+            .turn(session)
+            .is_some_and(|turn| !turn.exchanges.is_empty() && turn.response().is_none());
+        self.scroll = match self.view {
+            View::Response if arrives => Scroll::following(),
+            _ => Scroll::from_top(),
+        };
+    }
+
+    /// Shows the newest turn again, unless something is open: that is being read.
+    pub(in crate::tui) fn follow(&mut self) {
+        if self.view == View::Roles {
+            self.turn = None;
+        } else {
+            self.was_newest = true;
+        }
+    }
+
+    fn turn_by(&mut self, by: i64, session: &Session) {
+        let Some(newest) = session.turns.last().map(|turn| turn.number.0) else { return };
+        let shown = self.turn.map_or(newest, |turn| turn.0);
+        let to = (i64::from(shown) + by).clamp(1, i64::from(newest));
+        let to = u32::try_from(to).unwrap_or(newest);
+        let follows = to == newest && self.view == View::Roles;
+        self.was_newest = to == newest && self.view != View::Roles;
+        self.turn = if follows { None } else { Some(TurnNumber(to)) };
+        self.start(session);
+    }
+
+    fn select(&mut self, action: Action) {
+        let last = self.list.rows.saturating_sub(1);
+        let selected = self.selected.min(last);
+        let page = self.list.page.max(1);
+        self.selected = match action {
+            Action::Up => selected.saturating_sub(1),
+            Action::Down => (selected + 1).min(last),
+            Action::PageUp => selected.saturating_sub(page),
+            Action::PageDown => (selected + page).min(last),
+            Action::Start => 0,
+            Action::End => last,
+            _ => selected,
+        };
+    }
+
+    /// What has to be read for what is shown.
+    pub(in crate::tui) fn wanted(&mut self, session: &Session, now: Instant) -> Option<Effect> {
+        let turn = self.turn(session).filter(|_| self.view == View::Response);
+        let Some(turn) = turn.filter(|turn| !turn.exchanges.is_empty()) else {
+            (self.kept, self.asked) = (None, None);
+            return None;
+        };
+        let ended = turn.response().is_some();
+        let reading: Reading = (turn.number, turn.exchanges.len(), ended);
+        let fresh =
+            |(asked, at): &(Reading, Instant)| *asked == reading && (ended || now < *at + AGAIN);
+        if self.asked.as_ref().is_some_and(fresh) {
+            return None;
+        }
+        self.asked = Some((reading, now));
+        let attempts = turn.exchanges.iter().map(|exchange| exchange.attempt).collect();
+        Some(Effect::ReadExchanges { turn: turn.number, attempts })
+    }
+
+    /// Takes what was read.
+    pub(in crate::tui) fn take(&mut self, turn: TurnNumber, kept: Vec<(u32, Kept)>) {
+        self.kept = Some((turn, kept));
+        self.version += 1;
+    }
+}

@@ -1,0 +1,297 @@
+//! How the inspector is drawn: its title, the line of views, the list of a turn's rows, and the
+//! text of every other view.
+
+use std::sync::Arc;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{Inspector, List, View, diff, tabs};
+use crate::conversation::{Part, Session, Turn, TurnNumber};
+use crate::text;
+use crate::tui::View as Shown;
+use crate::tui::paint;
+use crate::tui::panes::readable::readable;
+use crate::tui::rows::Rows;
+use crate::tui::scroll::Measure;
+use crate::tui::theme::Look;
+use crate::wire::outline::{self, Change, Row, RowKind};
+use crate::wire::rows_of_turn;
+use crate::wire::views::{self, Kind};
+
+/// What is laid out already.
+#[derive(Debug, Default)]
+pub(in crate::tui) struct Layout {
+    turn: Option<TurnNumber>,
+    parts: Vec<Arc<Part>>,
+    previous: Vec<Arc<Part>>,
+    outline: Vec<Row>,
+    head: [String; 4],
+    /// What `rows` are of.
+    opened: Option<Opened>,
+    rows: Rows,
+}
+
+/// All that the text of a view depends on beside the turn's number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Opened {
+    view: View,
+    exact: bool,
+    selected: usize,
+    width: u16,
+    attempts: usize,
+    ended: bool,
+    repairs: usize,
+    reading: u64,
+}
+
+impl Layout {
+    fn update(&mut self, turn: &Turn, session: &Session) {
+        if self.turn == Some(turn.number) {
+            return;
+        }
+        self.previous = session.parts_of(TurnNumber(turn.number.0.saturating_sub(1)));
+        self.parts = session.parts_of(turn.number);
+        self.outline = rows_of_turn(turn, &self.parts, &self.previous, session);
+        self.head = outline::head_words(turn, &self.parts, &self.previous);
+        self.turn = Some(turn.number);
+        self.opened = None;
+    }
+}
+
+/// A row of the list that is no part of the body: what was adjusted, and how it went wrong.
+struct Remark {
+    mark: char,
+    word: &'static str,
+    what: String,
+    look: Look,
+}
+
+impl Remark {
+    fn line(&self) -> String {
+        let what = text::visible(&self.what, text::Show::Prose).replace('\n', " ");
+        format!("{}  · {:<11}{what}", self.mark, self.word)
+    }
+}
+
+fn remarks(turn: &Turn) -> Vec<Remark> {
+    let went = views::outcome(turn);
+    let went = went.map(|(word, what)| Remark { mark: '✗', word, what, look: Look::Bad });
+    let repairs = turn.repairs.iter().map(|repair| Remark {
+        mark: '!',
+        word: "repair",
+        what: repair.what.clone(),
+        look: Look::Warning,
+    });
+    went.chain(repairs).collect()
+}
+
+/// The turn selector of the pane's title.
+pub(in crate::tui) fn title(inspector: &Inspector, session: &Session) -> String {
+    let Some(turn) = inspector.turn(session) else { return String::new() };
+    let newest = u32::try_from(session.turns.len()).unwrap_or(u32::MAX);
+    let shown = turn.number.0;
+    let first = shown.saturating_sub(2).min(newest.saturating_sub(4)).max(1);
+    let last = first.saturating_add(4).min(newest);
+    let mut turns: Vec<String> = (first..=last)
+        .map(|number| if number == shown { format!("[{number}]") } else { number.to_string() })
+        .collect();
+    if first > 1 {
+        turns.insert(0, "…".to_owned());
+    }
+    if last < newest {
+        turns.push("…".to_owned());
+    }
+    format!("turn ‹{}› ", turns.join(" "))
+}
+
+/// Draws the pane's inside; returns what the list and an opened text came to.
+pub(in crate::tui) fn draw(
+    view: &Shown<'_>,
+    layout: &mut Layout,
+    focused: bool,
+    area: Rect,
+    buf: &mut Buffer,
+) -> (List, Measure) {
+    let session = &view.model.session;
+    let inspector = &view.model.inspector;
+    let Some(turn) = inspector.turn(session) else {
+        let mut rows = Rows::default();
+        let text = "No request yet. For each turn, the messages that were posted are listed here, \
+                    byte for byte.";
+        rows.push(text, Look::Dim, 0, area.width);
+        rows.draw(0, area, buf, view.theme);
+        return (List::default(), Measure::default());
+    };
+    layout.update(turn, session);
+    let tabs = tabs::line(inspector.view, inspector.exact, area.width);
+    if area.height > 0 {
+        paint::pieces(buf, (area.x, area.y), area.width, &tabs, view.theme);
+    }
+    let below = under(area);
+    let remarks = remarks(turn);
+    let rows = layout.outline.len() + remarks.len();
+    let selected = inspector.selected.min(rows.saturating_sub(1));
+    if inspector.view == View::Roles {
+        let head = head(&layout.head, turn.number, below.width);
+        paint::line(buf, below, &head, Look::Dim, view.theme);
+        let below = under(below);
+        let list = List { rows, page: below.height.into() };
+        let chosen = focused.then_some(selected);
+        let measure = draw_list(view, (&layout.outline, &remarks), chosen, below, buf);
+        return (list, measure);
+    }
+    let opened = Opened {
+        view: inspector.view,
+        exact: inspector.exact,
+        selected,
+        width: below.width,
+        attempts: turn.exchanges.len(),
+        ended: turn.response().is_some(),
+        repairs: turn.repairs.len(),
+        reading: inspector.version,
+    };
+    if layout.opened != Some(opened) {
+        layout.opened = Some(opened);
+        layout.rows = lay_out(layout, view, turn, &remarks, opened);
+    }
+    let measure = inspector.scroll.measure(layout.rows.len(), below.height.into());
+    layout.rows.draw(measure.top, below, buf, view.theme);
+    (List { rows, page: below.height.into() }, measure)
+}
+
+/// What is left under a row.
+fn under(area: Rect) -> Rect {
+    let taken = 1.min(area.height);
+    Rect { y: area.y + taken, height: area.height - taken, ..area }
+}
+
+/// The request in one line. What does not fit is left out, the hash first.
+fn head(words: &[String; 4], turn: TurnNumber, width: u16) -> String {
+    let [messages, bytes, sha, prefix] = words;
+    let turn = format!("turn {turn}");
+    let all: [&[&String]; 4] =
+        [&[messages, bytes, sha, prefix], &[messages, bytes, prefix], &[&turn, prefix], &[prefix]];
+    let lines =
+        all.map(|words| words.iter().map(|word| word.as_str()).collect::<Vec<_>>().join(" · "));
+    let fits = lines.iter().find(|line| text::width(line) <= usize::from(width));
+    fits.unwrap_or(prefix).clone()
+}
+
+fn draw_list(
+    view: &Shown<'_>,
+    (outline, remarks): (&[Row], &[Remark]),
+    selected: Option<usize>,
+    area: Rect,
+    buf: &mut Buffer,
+) -> Measure {
+    let height = usize::from(area.height);
+    let total = outline.len() + remarks.len();
+    let top = match selected {
+        Some(selected) => (selected + 1).saturating_sub(height),
+        None => newest_in_sight(outline, total, height),
+    };
+    let rows = outline.iter().map(|row| (outline::line(row), row_look(row)));
+    let rows = rows.chain(remarks.iter().map(|remark| (remark.line(), remark.look)));
+    for (y, (index, (line, look))) in (area.y..area.bottom()).zip(rows.enumerate().skip(top)) {
+        let line = text::visible(&line, text::Show::Prose);
+        let place = Rect { y, height: 1, ..area };
+        paint::line(buf, place, &line, look, view.theme);
+        if selected == Some(index) {
+            buf.set_style(place, view.theme.style(Look::Selected));
+        }
+    }
+    Measure { top, total, height }
+}
+
+fn row_look(row: &Row) -> Look {
+    match (&row.kind, row.change) {
+        (RowKind::Message { .. }, Change::New) => Look::Text,
+        (RowKind::Message { .. }, Change::Altered) => Look::Bad,
+        _ => Look::Dim,
+    }
+}
+
+/// Without a selection, the newest messages are what people want to see.
+fn newest_in_sight(rows: &[Row], total: usize, height: usize) -> usize {
+    let is_message = |row: &&Row| matches!(row.kind, RowKind::Message { .. } | RowKind::NotSent(_));
+    let messages = rows.iter().filter(is_message).count();
+    if total <= height { 0 } else { messages.saturating_sub(height) }
+}
+
+fn lay_out(
+    layout: &Layout,
+    view: &Shown<'_>,
+    turn: &Turn,
+    remarks: &[Remark],
+    opened: Opened,
+) -> Rows {
+    let inspector = &view.model.inspector;
+    let lines = match opened.view {
+        View::Roles | View::Message => return message(layout, remarks, opened),
+        View::Diff => {
+            let session = &view.model.session;
+            let mut rows = Rows::default();
+            let lines = diff::lines(&layout.outline, &layout.parts, &layout.previous, session);
+            for (line, look) in lines {
+                rows.push_exact(&line, look, opened.width);
+            }
+            return rows;
+        }
+        View::Request => views::request(turn, &layout.parts),
+        View::Usage => views::usage(turn),
+        View::Response => {
+            let kept = inspector.kept.as_ref().filter(|(of, _)| *of == turn.number);
+            views::response(turn, kept.map_or(&[], |(_, kept)| kept))
+        }
+    };
+    let mut rows = Rows::default();
+    for line in lines {
+        let look = match line.kind {
+            Kind::Heading => Look::Dim,
+            Kind::Plain | Kind::Exact => Look::Text,
+            Kind::Repair => Look::Warning,
+            Kind::Failure => Look::Bad,
+        };
+        match line.kind {
+            _ if !line.lead.is_empty() => {
+                rows.push_exact_beside(&line.lead, &line.text, look, views::LEAD, opened.width);
+            }
+            Kind::Exact => rows.push_exact(&line.text, look, opened.width),
+            _ => rows.push(&line.text, look, 0, opened.width),
+        }
+    }
+    rows
+}
+
+/// The selected row's content.
+fn message(layout: &Layout, remarks: &[Remark], opened: Opened) -> Rows {
+    let (selected, width) = (opened.selected, opened.width);
+    let mut rows = Rows::default();
+    let Some(row) = layout.outline.get(selected) else {
+        if let Some(remark) = remarks.get(selected.saturating_sub(layout.outline.len())) {
+            rows.push(&format!("{} {}", remark.mark, remark.word), Look::Strong, 0, width);
+            rows.push(&remark.what, remark.look, 0, width);
+        }
+        return rows;
+    };
+    rows.push(&outline::line(row), Look::Strong, 0, width);
+    if matches!(row.kind, RowKind::NotSent(_)) {
+        let kept = "Nothing of it is sent. It is kept in the session: /restore sends it again.";
+        rows.push(kept, Look::Dim, 0, width);
+        return rows;
+    }
+    let texts = row.parts.iter().map(|&index| &*layout.parts[index].text);
+    if matches!(row.kind, RowKind::Envelope) {
+        for text in texts {
+            rows.push_exact(text, Look::Text, width);
+        }
+        return rows;
+    }
+    let exact: String = texts.collect();
+    match readable(&exact) {
+        Some(readable) if !opened.exact => rows.push(&readable, Look::Text, 0, width),
+        _ => rows.push_exact(&exact, Look::Text, width),
+    }
+    rows
+}

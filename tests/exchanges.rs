@@ -1,0 +1,185 @@
+//! What is kept of each attempt: the head that went before the body, the answer's head, its raw
+//! bytes and when they came, what was adjusted and where; and that no key is in any of it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod support;
+
+use std::path::Path;
+
+use limpid::conversation::{Record, Stamped, TurnNumber};
+use limpid::session;
+use limpid::wire::exchange::Kept;
+use support::limpid::{World, stderr, stdout};
+use support::server::{Server, Step, chunk, done, sse_head, status, text};
+
+const KEY: &str = "sk-canary-4711";
+
+fn exec(world: &World, url: &str, more: &[&str]) -> std::process::Output {
+    let mut arguments = vec!["exec", "--url", url, "--model", "m", "--key-env", "THE_KEY"];
+    arguments.extend_from_slice(more);
+    arguments.push("Say 'Grüße' \u{202e}now\u{1b}[2K");
+    world.limpid(&arguments).env("THE_KEY", KEY).output().unwrap()
+}
+
+fn no_key_below(directory: &Path) {
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            no_key_below(&path);
+        } else {
+            let bytes = std::fs::read(&path).unwrap();
+            let found = bytes.windows(KEY.len()).any(|window| window == KEY.as_bytes());
+            assert!(!found, "the key is in {}", path.display());
+        }
+    }
+}
+
+#[test]
+fn c11_the_recorded_head_is_the_one_that_was_sent_with_the_key_masked() {
+    for (format, masked) in
+        [("openai-chat", "authorization: Bearer ***"), ("anthropic", "x-api-key: ***")]
+    {
+        let (world, server) = (World::new(), Server::start(vec![text("Hello.")]));
+        exec(&world, &server.url(), &["--format", format]);
+        let received = server.requests().remove(0);
+        assert!(received.head.contains(KEY), "{}", received.head);
+        let loaded = session::load(&world.sessions()[0]).unwrap().session;
+        let head = loaded.turns[0].exchanges[0].head.clone().unwrap();
+        let path = head.url.strip_prefix(server.url().strip_suffix("/v1").unwrap()).unwrap();
+        let mut lines = vec![format!("{} {path} HTTP/1.1", head.method)];
+        lines.extend(head.headers.iter().map(|(name, value)| format!("{name}: {value}")));
+        let sent: Vec<String> =
+            received.head.lines().map(|line| line.replace(KEY, "***")).collect();
+        assert_eq!(lines, sent);
+        assert!(lines.iter().any(|line| line == masked), "{lines:?}");
+        assert_eq!(loaded.body(TurnNumber(1)).as_bytes(), received.body);
+        no_key_below(&world.data());
+        let shown = stdout(&world.run(&["inspect", "--request"]));
+        for line in &lines[1..] {
+            assert!(shown.contains(line), "{line} is not in {shown}");
+        }
+        assert!(shown.contains(&head.url) && !shown.contains(KEY), "{shown}");
+    }
+}
+
+/// The bytes of a step.
+fn length(step: &Step) -> u64 {
+    match step {
+        Step::Send(bytes) => bytes.len() as u64,
+        _ => 0,
+    }
+}
+
+#[test]
+fn an_answer_is_kept_with_its_times_and_each_repair_with_its_place() {
+    let odd = r#"{"tool_calls":[{"id":"c1","function":{"name":"bash","arguments":"{\"command\":\"true\"}"}}]}"#;
+    let (first, second) = (chunk("{\"content\":\"One. \"}", None), chunk(odd, None));
+    let (before, caused) = (length(&first), length(&first) + length(&second));
+    let end = chunk("{}", Some("tool_calls"));
+    let script = vec![sse_head(), first, Step::Hold, second, end, done()];
+    let world = World::new();
+    let server = Server::start(vec![script, text("Done.")]);
+    let whole = std::thread::scope(|scope| {
+        let running = scope.spawn(|| exec(&world, &server.url(), &["--yolo"]));
+        // The first portion is on disk while the answer still arrives.
+        let kept = wait_for(|| {
+            let session = world.sessions().pop()?;
+            match session::read_exchange(&session, TurnNumber(1), 1) {
+                Kept::Response(kept) if kept.bytes() > 0 && !kept.arrivals.is_empty() => Some(kept),
+                _ => None,
+            }
+        });
+        assert_eq!((kept.bytes(), kept.head.status), (before, 200));
+        let came = std::time::Instant::now();
+        wait_for(|| (came.elapsed().as_millis() > 60).then_some(()));
+        server.release();
+        let output = running.join().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        session::read_exchange(&world.sessions()[0], TurnNumber(1), 1)
+    });
+    let Kept::Response(whole) = whole else { panic!("{whole:?}") };
+    let events = whole.first_events();
+    assert_eq!(events.len(), 4);
+    assert_eq!((events[0].end(), events[1].end()), (before, caused));
+    assert!(events[1].ms.unwrap() >= events[0].ms.unwrap() + 60, "{events:?}");
+    assert_eq!(whole.head.header("content-type"), Some("text/event-stream"));
+
+    let loaded = session::load(&world.sessions()[0]).unwrap().session;
+    let repairs: Vec<_> =
+        loaded.turns[0].repairs.iter().map(|repair| (&*repair.what, repair.at)).collect();
+    assert_eq!(repairs, [("call without index accepted", Some(caused))]);
+    let response = loaded.turns[0].response().unwrap();
+    assert!(response.sent && response.bytes == whole.bytes());
+    assert!(response.headers.contains(&("content-type".into(), "text/event-stream".into())));
+
+    let shown = stdout(&world.run(&["inspect", "--turn", "1", "--response"]));
+    let lines: Vec<&str> = shown.lines().collect();
+    let event = lines.iter().position(|line| line.contains("\"id\":\"c1\"")).expect(&shown);
+    assert_eq!(lines[event + 1].trim(), "!  repair: call without index accepted", "{shown}");
+    assert!(lines.iter().any(|line| line.contains(" s  data: [DONE]")), "{shown}");
+    no_key_below(&world.data());
+}
+
+fn wait_for<T>(mut ready: impl FnMut() -> Option<T>) -> T {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    loop {
+        if let Some(ready) = ready() {
+            return ready;
+        }
+        assert!(std::time::Instant::now() < deadline, "waited 20 s");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn what_never_left_is_not_taken_for_sent() {
+    let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", unused.local_addr().unwrap());
+    drop(unused);
+    let world = World::new();
+    exec(&world, &url, &[]);
+    let loaded = session::load(&world.sessions()[0]).unwrap().session;
+    assert!(!loaded.turns[0].response().unwrap().sent);
+    let outline = stdout(&world.run(&["inspect"]));
+    assert!(outline.contains("not sent") && outline.contains("connection refused"), "{outline}");
+    let world = World::new();
+    let server = Server::start(vec![status("400 Bad Request", "application/json", "{}")]);
+    exec(&world, &server.url(), &[]);
+    let loaded = session::load(&world.sessions()[0]).unwrap().session;
+    assert!(loaded.turns[0].response().unwrap().sent);
+    let outline = stdout(&world.run(&["inspect"]));
+    assert!(outline.contains("failed") && !outline.contains("not sent"), "{outline}");
+    let usage = stdout(&world.run(&["inspect", "--usage"]));
+    assert!(usage.contains("HTTP 400") && usage.contains("not told"), "{usage}");
+}
+
+#[test]
+fn every_attempt_is_shown_with_what_came_of_it() {
+    let world = World::new();
+    let busy = "{\"error\":{\"message\":\"overloaded\"}}";
+    let server = Server::start(vec![
+        status("503 Service Unavailable", "application/json", busy),
+        text("Here."),
+    ]);
+    exec(&world, &server.url(), &[]);
+    let shown = stdout(&world.run(&["inspect", "--response"]));
+    for words in ["attempt 1 of 2", "HTTP 503", busy, "attempt 2 of 2", "data: [DONE]"] {
+        assert!(shown.contains(words), "{words} is not in {shown}");
+    }
+    let usage = stdout(&world.run(&["inspect", "--usage"]));
+    assert!(usage.contains("attempt 1 of 2") && usage.contains("attempt 2 of 2"), "{usage}");
+}
+
+#[test]
+fn a_journal_without_these_members_can_be_read() {
+    let lines = [
+        r#"{"at":1,"record":{"attempt":{"turn":1,"attempt":1}}}"#,
+        r#"{"at":2,"record":{"repair":{"turn":1,"what":"old"}}}"#,
+        r#"{"at":3,"record":{"response":{"turn":1,"attempt":1,"status":200,"first_byte_ms":1,"end_ms":2,"bytes":3,"stop_reason":null,"usage":null,"failure":null,"stopped":false}}}"#,
+    ];
+    let records: Vec<Record> =
+        lines.iter().map(|line| serde_json::from_str::<Stamped>(line).unwrap().record).collect();
+    assert!(matches!(&records[0], Record::Attempt { head: None, .. }));
+    assert!(matches!(&records[1], Record::Repair { repair, .. } if repair.at.is_none()));
+    assert!(matches!(&records[2], Record::Response(response) if response.sent));
+}
