@@ -289,7 +289,7 @@ fn the_strict_model_never_refuses_what_the_loop_leaves() {
         prop::collection::vec(cut(), 0..12),
     );
     let mut runner = TestRunner::new(ProptestConfig {
-        cases: 150,
+        cases: 100,
         failure_persistence: None,
         ..ProptestConfig::default()
     });

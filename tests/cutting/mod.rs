@@ -26,6 +26,8 @@ impl Relay {
             loop {
                 let (client, _) = listener.accept().await.unwrap();
                 let server = TcpStream::connect(&to).await.unwrap();
+                client.set_nodelay(true).unwrap();
+                server.set_nodelay(true).unwrap();
                 tokio::spawn(relay(client, server, shared.clone()));
             }
         });
