@@ -220,8 +220,8 @@ fn calls_that_cannot_be_used_are_answered_and_not_run() {
     let output = exec(&world, &server, &["--yolo", "go"]);
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(!world.project().join("canary").exists());
-    let messages = body(&server, 3)["messages"].clone();
-    let told: Vec<_> = messages
+    let body = body(&server, 3);
+    let told: Vec<_> = body["messages"]
         .as_array()
         .unwrap()
         .iter()
@@ -231,8 +231,8 @@ fn calls_that_cannot_be_used_are_answered_and_not_run() {
     assert!(told[0].contains("not valid JSON"), "{told:?}");
     assert!(told[1].contains("output limit"), "{told:?}");
     assert!(told[2].contains("no tool \"python\""), "{told:?}");
-    limpid::offline::check_messages(messages.as_array().unwrap()).unwrap();
-    let ids: std::collections::HashSet<_> = messages
+    limpid::offline::check(limpid::offline::Format::Chat, &body).unwrap();
+    let ids: std::collections::HashSet<_> = body["messages"]
         .as_array()
         .unwrap()
         .iter()

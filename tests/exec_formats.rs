@@ -75,9 +75,23 @@ fn responses_runs_both_calls_and_answers_each() {
 }
 
 #[test]
-fn the_offline_model_says_which_format_it_speaks() {
-    let output = World::new().run(&["exec", "--format", "anthropic", "go"]);
-    assert_eq!(output.status.code(), Some(2));
-    let words = "the offline model speaks openai-chat only: --format anthropic needs --url";
-    assert!(stderr(&output).contains(words), "{}", stderr(&output));
+fn the_offline_model_speaks_every_format() {
+    for format in ["openai-chat", "anthropic", "openai-responses"] {
+        let world = World::new();
+        let prompt = "Think first: $ echo one\n$ echo two";
+        let arguments =
+            ["exec", "--offline", "--offline-pace", "full", "--yolo", "--format", format, prompt];
+        let output = world.run(&arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let said = stdout(&output);
+        assert!(said.contains("one") && said.contains("two"), "{said}");
+        let body = world.run(&["inspect", "--turn", "2", "--body"]).stdout;
+        let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        match format {
+            "openai-chat" => rules::chat(&body),
+            "anthropic" => rules::anthropic(&body),
+            _ => rules::responses(&body),
+        }
+        assert_eq!(body["model"], "offline");
+    }
 }

@@ -193,12 +193,18 @@ impl Rig {
     fn assert_sound(&self) {
         let branch = self.session.branch();
         assert_eq!(check(&branch), Ok(()), "{branch:#?}");
-        // What would be posted next is accepted by the strict server as well.
-        let request = Assembler::default().assemble(&branch, &Overlays::default(), &settings());
-        let body: String = request.parts.iter().map(|part| &*part.text).collect();
-        let body: serde_json::Value = serde_json::from_str(&body).unwrap();
-        let messages = body["messages"].as_array().unwrap();
-        assert_eq!(limpid::offline::check_messages(messages), Ok(()), "{body:#}");
+        // What would be posted next is accepted by the strict server of each format as well.
+        for (format, strict) in [
+            (Format::OpenaiChat, limpid::offline::Format::Chat),
+            (Format::Anthropic, limpid::offline::Format::Anthropic),
+            (Format::OpenaiResponses, limpid::offline::Format::Responses),
+        ] {
+            let settings = Settings { format, ..settings() };
+            let request = Assembler::default().assemble(&branch, &Overlays::default(), &settings);
+            let body: String = request.parts.iter().map(|part| &*part.text).collect();
+            let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+            assert_eq!(limpid::offline::check(strict, &body), Ok(()), "{body:#}");
+        }
         let results: Vec<_> = branch.iter().filter_map(|entry| entry.result()).collect();
         for (call, log) in &self.session.calls {
             let finished = log.finished.as_ref().expect("each call ends");

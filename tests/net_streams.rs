@@ -40,7 +40,7 @@ fn results(server: &Server) -> Vec<String> {
     let requests = server.requests();
     let body: serde_json::Value = serde_json::from_slice(&requests.last().unwrap().body).unwrap();
     let messages = body["messages"].as_array().unwrap();
-    limpid::offline::check_messages(messages).unwrap();
+    limpid::offline::check(limpid::offline::Format::Chat, &body).unwrap();
     let results = messages.iter().filter(|message| message["role"] == "tool");
     results.map(|message| message["content"].as_str().unwrap().to_owned()).collect()
 }

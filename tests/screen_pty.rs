@@ -169,7 +169,7 @@ fn esc_stops_a_stream_and_keeps_what_had_arrived() {
     let messages = body["messages"].as_array().unwrap();
     assert_eq!(messages[2]["content"], "The first half");
     assert!(messages[3]["content"].as_str().unwrap().contains("interrupted by the user"));
-    limpid::offline::check_messages(messages).unwrap();
+    limpid::offline::check(limpid::offline::Format::Chat, &body).unwrap();
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn esc_stops_a_running_command_and_keeps_its_output() {
     let body: serde_json::Value = serde_json::from_slice(&server.requests()[1].body).unwrap();
     let told = body["messages"][3]["content"].as_str().unwrap();
     assert!(told.starts_with("begun\n[stopped by the user"), "{told}");
-    limpid::offline::check_messages(body["messages"].as_array().unwrap()).unwrap();
+    limpid::offline::check(limpid::offline::Format::Chat, &body).unwrap();
 }
 
 #[test]

@@ -82,9 +82,6 @@ pub enum UsageError {
          server give --profile or --url as well"
     )]
     NotOffline(String),
-    /// The offline server speaks one format only.
-    #[error("the offline model speaks openai-chat only: --format {0} needs --url as well")]
-    OfflineFormat(&'static str),
     /// The named variable is unset.
     #[error(
         "the variable {name} ({source_shown}) is not set; nothing was sent. Set it: export {name}=…"
@@ -131,9 +128,6 @@ impl Connection {
                 })?;
                 let url = endpoint.url.clone();
                 (Target::Server(endpoint), name, url, model)
-            }
-            None if format != Format::OpenaiChat => {
-                return Err(UsageError::OfflineFormat(format.name()));
             }
             None => {
                 let model = model.unwrap_or_else(|| "offline".to_owned());

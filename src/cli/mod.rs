@@ -52,7 +52,7 @@ pub struct Connection {
     /// Name of the environment variable that holds the key
     #[arg(long, global = true, value_name = "NAME")]
     key_env: Option<String>,
-    /// Wire format of the server
+    /// Wire format of the server; the offline model speaks all three [default: openai-chat]
     #[arg(long, global = true, value_name = "FORMAT")]
     format: Option<FormatName>,
     /// How freely the model chooses

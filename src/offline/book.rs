@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::outcome::{End, Outcome, When};
 use super::pattern::{Numbers, Pattern, Slots};
 use super::shell;
+use super::transcript::Transcript;
 
 /// Lines of output that an answer quotes.
 const QUOTED_LINES: usize = 20;
@@ -39,6 +40,7 @@ pub(super) struct Book {
     pub(super) invented: Text,
     /// What may stand before any prompt.
     courtesies: Vec<String>,
+    thinking: Thinking,
     numbers: Numbers,
     /// By name; the same names in every book.
     scripts: BTreeMap<String, Script>,
@@ -89,6 +91,15 @@ pub(super) struct Recall {
     prompts: Vec<Pattern>,
     pub(super) unknown: Text,
     pub(super) answers: Vec<Saying>,
+}
+
+/// Reasoning before the answer.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Thinking {
+    /// What stands before a prompt that asks for it.
+    asked_by: Vec<String>,
+    say: Text,
 }
 
 /// A text with slots: a string, or a list of lines.
@@ -152,7 +163,7 @@ impl Book {
 
     /// The script that a prompt asks for, and what its slots hold.
     pub(super) fn script(&self, prompt: &str) -> Option<(&Script, Slots)> {
-        let prompt = self.without_courtesies(prompt);
+        let prompt = self.without_openings(prompt);
         self.scripts.values().find_map(|script| {
             let slots = script.prompts.iter().find_map(|it| it.capture(prompt, &self.numbers))?;
             Some((script, slots))
@@ -161,19 +172,34 @@ impl Book {
 
     /// Whether a prompt asks what was created.
     pub(super) fn asks_to_recall(&self, prompt: &str) -> bool {
-        let prompt = self.without_courtesies(prompt);
+        let prompt = self.without_openings(prompt);
         self.recall.prompts.iter().any(|it| it.capture(prompt, &self.numbers).is_some())
     }
 
-    fn without_courtesies<'a>(&self, mut prompt: &'a str) -> &'a str {
-        let matches = |prompt: &str, it: &str| {
-            prompt.get(..it.len()).is_some_and(|start| start.eq_ignore_ascii_case(it))
-        };
+    /// A prompt without what may stand before any.
+    pub(super) fn without_openings<'a>(&self, mut prompt: &'a str) -> &'a str {
         prompt = prompt.trim_start();
-        while let Some(it) = self.courtesies.iter().find(|it| matches(prompt, it)) {
+        let openings = || self.courtesies.iter().chain(&self.thinking.asked_by);
+        while let Some(it) = openings().find(|it| starts_with(prompt, it)) {
             prompt = prompt[it.len()..].trim_start();
         }
         prompt
+    }
+
+    /// Whether a prompt asks to think before the answer.
+    pub(super) fn asks_to_think(&self, prompt: &str) -> bool {
+        self.thinking.asked_by.iter().any(|it| starts_with(prompt.trim_start(), it))
+    }
+
+    /// What is thought before the answer: what there is to go by.
+    pub(super) fn thought(&self, prompt: &str, transcript: &Transcript) -> String {
+        let facts = [
+            ("prompt", named(self.without_openings(prompt))),
+            ("messages", transcript.len().to_string()),
+            ("results", transcript.results().to_string()),
+        ];
+        let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        self.thinking.say.fill(&facts)
     }
 
     /// What is said of a result: in the script's own words if it has some.
@@ -251,6 +277,11 @@ fn first_fitting<'a>(
     output: &str,
 ) -> Option<&'a Saying> {
     sayings.find(|saying| saying.when == when && output.contains(&saying.contains))
+}
+
+/// Whether a text starts so, in any case of its letters.
+fn starts_with(text: &str, start: &str) -> bool {
+    text.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start))
 }
 
 /// A command as a sentence can name it: one line, not too long.

@@ -1,9 +1,14 @@
-//! The body of a request, read as far as both models need it. What the messages must look like is
-//! not judged here (`validate`).
+//! A request, read; and what all formats read of its body in the same way.
 
 use serde_json::{Map, Value};
 
 use super::refusal::Refusal;
+use super::transcript::Transcript;
+
+/// A JSON object.
+pub(super) type Object = Map<String, Value>;
+/// What a check comes to.
+pub(super) type Checked<T = ()> = Result<T, Refusal>;
 
 /// The models that there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,73 +32,82 @@ impl Model {
     }
 }
 
-/// A request for a completion.
-#[derive(Debug, Clone, PartialEq)]
+/// A request for a reply.
+#[derive(Debug)]
 pub(super) struct Posted {
     pub(super) model: Model,
-    pub(super) messages: Vec<Value>,
-    /// The definitions of the tools, as posted.
-    pub(super) tools: Option<Value>,
-    /// Whether server-sent events are wanted.
-    pub(super) stream: bool,
-    /// Whether the stream is to end with token counts.
-    pub(super) include_usage: bool,
+    pub(super) transcript: Transcript,
+    /// Whether the client offers a tool called `bash`.
+    pub(super) bash: bool,
+    /// Whether the parameters ask for reasoning.
+    pub(super) thinks: bool,
+    pub(super) form: Form,
 }
 
-impl Posted {
-    /// Reads a body.
+/// In which form the reply is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// As one object.
+    Whole,
+    /// As server-sent events.
+    Events,
+    /// As server-sent events that end with token counts; asked for only in Chat Completions.
+    EventsAndCounts,
+}
+
+impl Form {
+    /// What `stream` says.
     ///
     /// # Errors
-    /// Not JSON, no such model, no list of messages, or a switch that is not a boolean.
-    pub(super) fn read(body: &[u8]) -> Result<Self, Refusal> {
-        let body: Value =
-            serde_json::from_slice(body).map_err(|error| Refusal::not_json(&error))?;
-        let Value::Object(mut body) = body else {
-            return Err(Refusal::invalid("", "the body of the request is not a JSON object"));
-        };
-        let Some(name) = body.get("model").and_then(Value::as_str) else {
-            return Err(Refusal::invalid("model", "`model` is missing or is not a string"));
-        };
-        let Some(model) = Model::ALL.into_iter().find(|model| model.name() == name) else {
-            return Err(Refusal::no_such_model(name));
-        };
-        let Some(Value::Array(messages)) = body.remove("messages") else {
-            return Err(Refusal::invalid("messages", "`messages` is missing or is not a list"));
-        };
-        let stream = switch(&body, "stream", "stream")?;
-        let include_usage = match body.get("stream_options") {
-            None | Some(Value::Null) => false,
-            Some(Value::Object(_)) if !stream => {
-                return Err(Refusal::invalid(
-                    "stream_options",
-                    "`stream_options` is allowed only when `stream` is true",
-                ));
-            }
-            Some(Value::Object(options)) => {
-                switch(options, "include_usage", "stream_options.include_usage")?
-            }
-            Some(_) => {
-                return Err(Refusal::invalid(
-                    "stream_options",
-                    "`stream_options` is not an object",
-                ));
-            }
-        };
-        let tools = body.remove("tools").filter(|tools| !tools.is_null());
-        Ok(Self { model, messages, tools, stream, include_usage })
-    }
-
-    /// Whether the client offers a tool of this name.
-    pub(super) fn offers(&self, tool: &str) -> bool {
-        let tools = self.tools.as_ref().and_then(Value::as_array);
-        tools.is_some_and(|tools| tools.iter().any(|entry| entry["function"]["name"] == tool))
+    /// It is not a boolean.
+    pub(super) fn read(body: &Object) -> Checked<Self> {
+        Ok(if switch(body, "stream", "stream")? { Self::Events } else { Self::Whole })
     }
 }
 
-fn switch(object: &Map<String, Value>, name: &str, param: &str) -> Result<bool, Refusal> {
+/// The body as an object.
+///
+/// # Errors
+/// It is not JSON, or no object.
+pub(super) fn object(body: &[u8]) -> Checked<Object> {
+    let body: Value = serde_json::from_slice(body).map_err(|error| Refusal::not_json(&error))?;
+    match body {
+        Value::Object(body) => Ok(body),
+        _ => Err(Refusal::invalid("", "the body of the request is not a JSON object")),
+    }
+}
+
+/// The model that a body names.
+///
+/// # Errors
+/// None is named, or there is no such model.
+pub(super) fn model(body: &Object) -> Checked<Model> {
+    let Some(name) = body.get("model").and_then(Value::as_str) else {
+        return Err(Refusal::invalid("model", "`model` is missing or is not a string"));
+    };
+    let named = Model::ALL.into_iter().find(|model| model.name() == name);
+    named.ok_or_else(|| Refusal::no_such_model(name))
+}
+
+/// A member that is a boolean; `false` if it is missing.
+///
+/// # Errors
+/// It is anything else.
+pub(super) fn switch(object: &Object, name: &str, param: &str) -> Checked<bool> {
     match object.get(name) {
         None | Some(Value::Null) => Ok(false),
         Some(Value::Bool(on)) => Ok(*on),
         Some(_) => Err(Refusal::invalid(param, format!("`{param}` is not a boolean"))),
     }
+}
+
+/// The members of a list; none if it is no list.
+pub(super) fn list(value: Option<&Value>) -> &[Value] {
+    value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Whether a name is one that tools may have.
+pub(super) fn is_name(name: &str) -> bool {
+    let legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    !name.is_empty() && name.len() <= 64 && name.chars().all(legal)
 }

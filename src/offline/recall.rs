@@ -56,7 +56,7 @@ fn attempts(
                 Some(outcome) => book.facts(&call.command, outcome),
                 None => Slots::new(),
             };
-            facts.insert("call_at".to_owned(), (at + 1).to_string());
+            facts.insert("call_at".to_owned(), call.message.to_string());
             facts.insert("messages".to_owned(), transcript.len().to_string());
             facts
         });

@@ -1,7 +1,10 @@
-//! An error as Chat Completions words it: `{"error":{"message","type","param","code"}}`.
+//! An error, and its body in the form that each format's clients expect: `{"error":{"message",
+//! "type","param","code"}}` at `OpenAI`, `{"type":"error","error":{"type","message"}}` at Anthropic.
 
 use hyper::StatusCode;
 use serde_json::{Value, json};
+
+use super::format::Format;
 
 /// Why a request gets no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,8 +64,8 @@ impl Refusal {
         Self {
             status: StatusCode::NOT_FOUND,
             message: format!(
-                "nothing answers {method} {path}; this server has POST /v1/chat/completions and \
-                 GET /v1/models"
+                "nothing answers {method} {path}; this server has POST /v1/chat/completions, \
+                 POST /v1/messages, POST /v1/responses and GET /v1/models"
             ),
             param: None,
             code: Some("unknown_url"),
@@ -70,12 +73,26 @@ impl Refusal {
     }
 
     /// The body of the response.
-    pub(super) fn body(&self) -> Value {
-        json!({"error": {
-            "message": self.message,
-            "type": "invalid_request_error",
-            "param": self.param,
-            "code": self.code,
-        }})
+    pub(super) fn body(&self, format: Format) -> Value {
+        match format {
+            Format::Chat | Format::Responses => json!({"error": {
+                "message": self.message,
+                "type": "invalid_request_error",
+                "param": self.param,
+                "code": self.code,
+            }}),
+            Format::Anthropic => {
+                let kind = if self.status == StatusCode::NOT_FOUND {
+                    "not_found_error"
+                } else {
+                    "invalid_request_error"
+                };
+                json!({
+                    "type": "error",
+                    "error": {"type": kind, "message": self.message},
+                    "request_id": "req_offline",
+                })
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
-//! Messages → answer: a pure function. Which prompts there are and what is said is data (`book`);
+//! Transcript → answer: a pure function. Which prompts there are and what is said is data (`book`);
 //! here is how a script is followed, and how a lenient server's model goes astray.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::book::{Book, Saying, Script, Step};
 use super::outcome::{End, Outcome};
@@ -12,6 +12,8 @@ use super::transcript::{Call, Reply, Transcript};
 /// What the model says and asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Answer {
+    /// What it thought before; mostly nothing.
+    pub(super) reasoning: String,
     pub(super) text: String,
     pub(super) calls: Vec<AskedCall>,
 }
@@ -27,9 +29,11 @@ pub(super) struct AskedCall {
 /// What the answer depends on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Question<'a> {
-    pub(super) messages: &'a [Value],
+    pub(super) transcript: &'a Transcript,
     /// Whether the client offers a tool called `bash`.
     pub(super) bash: bool,
+    /// Whether to think in any case, and not only where a prompt asks for it.
+    pub(super) thinks: bool,
     /// Whether to go on when results are missing.
     pub(super) lenient: bool,
 }
@@ -49,19 +53,28 @@ struct PlannedStep {
 
 /// Answers the newest prompt, as far as the messages tell what came of it.
 pub(super) fn answer(books: &[Book], question: Question) -> Answer {
-    let transcript = Transcript::read(question.messages);
+    let transcript = question.transcript;
     let prompt = transcript.prompt().unwrap_or_default();
     let Some(book) = book_for(books, prompt) else { return Answer::default() };
-    let plan = commands(book, prompt).or_else(|| plan(book, prompt));
+    let mut answer = answer_from(book, prompt, &question);
+    if question.thinks || book.asks_to_think(prompt) {
+        answer.reasoning = book.thought(prompt, transcript);
+    }
+    answer
+}
+
+fn answer_from(book: &Book, prompt: &str, question: &Question) -> Answer {
+    let transcript = question.transcript;
+    let plan = commands(book, book.without_openings(prompt)).or_else(|| plan(book, prompt));
     if question.lenient
-        && let Some(answer) = gone_astray(book, &transcript, plan.as_ref())
+        && let Some(answer) = gone_astray(book, transcript, plan.as_ref())
     {
         return answer;
     }
     match plan {
-        Some(plan) => follow(book, &transcript, &plan, question.bash),
+        Some(plan) => follow(book, transcript, &plan, question.bash),
         None if book.asks_to_recall(prompt) => {
-            Answer::says(super::recall::answer(book, &transcript))
+            Answer::says(super::recall::answer(book, transcript))
         }
         None => Answer::says(book.about.fill(&Slots::new())),
     }
@@ -69,15 +82,18 @@ pub(super) fn answer(books: &[Book], question: Question) -> Answer {
 
 impl Answer {
     fn says(text: String) -> Self {
-        Self { text, calls: Vec::new() }
+        Self { text, ..Self::default() }
     }
 }
 
-/// The book in which the prompt stands, else the one of its writing system.
+/// The book in which the prompt stands, else the one in whose words it begins, else the one of its
+/// writing system.
 fn book_for<'a>(books: &'a [Book], prompt: &str) -> Option<&'a Book> {
     let knows = |book: &&Book| book.script(prompt).is_some() || book.asks_to_recall(prompt);
     let han = prompt.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
-    books.iter().find(knows).or_else(|| if han { books.last() } else { books.first() })
+    let opens = |book: &&Book| book.asks_to_think(prompt);
+    let by_words = books.iter().find(knows).or_else(|| books.iter().find(opens));
+    by_words.or_else(|| if han { books.last() } else { books.first() })
 }
 
 /// The lines of a prompt that start with `$ `, as calls of one reply.
@@ -161,6 +177,7 @@ fn follow(book: &Book, transcript: &Transcript, plan: &Plan, bash: bool) -> Answ
         Some(step) if bash => Answer {
             text: before + &step.say,
             calls: step.commands.iter().map(|command| AskedCall::bash(command)).collect(),
+            ..Answer::default()
         },
         _ => Answer::says(before + &book.no_tools.fill(&plan.slots)),
     }
@@ -177,7 +194,7 @@ fn results<'a>(
     transcript: &'a Transcript,
     at: usize,
     reply: &'a Reply,
-) -> Vec<(&'a Call<'a>, Outcome<'a>)> {
+) -> Vec<(&'a Call, Outcome<'a>)> {
     let with_result = |call| Some((call, Outcome::read(transcript.result(at, call)?)));
     reply.calls.iter().filter_map(with_result).collect()
 }
@@ -203,9 +220,8 @@ fn gone_astray(book: &Book, transcript: &Transcript, plan: Option<&Plan>) -> Opt
         let invented = plan.map(|plan| plan.invented.clone());
         return Some(Answer::says(invented.unwrap_or_else(|| book.invented.fill(&Slots::new()))));
     }
-    let again = |call: &&Call| AskedCall {
-        name: call.name.to_owned(),
-        arguments: call.arguments.to_owned(),
-    };
-    Some(Answer { text: reply.text.clone(), calls: open.iter().map(again).collect() })
+    let again =
+        |call: &&Call| AskedCall { name: call.name.clone(), arguments: call.arguments.clone() };
+    let calls = open.iter().map(again).collect();
+    Some(Answer { text: reply.text.clone(), calls, ..Answer::default() })
 }

@@ -22,11 +22,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::book::Book;
-use super::posted::{Model, Posted};
+use super::format::Format;
+use super::posted::{Form, Model, Posted};
 use super::refusal::Refusal;
+use super::reply::{Completion, Pace};
 use super::script::{self, Question};
-use super::stream::{Completion, Pace};
-use super::validate;
 
 type Body = UnsyncBoxBody<Bytes, Infallible>;
 
@@ -103,59 +103,69 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>) {
 }
 
 async fn respond(request: Request<Incoming>, shared: &Shared) -> Response<Body> {
-    let answered = match (request.method(), request.uri().path()) {
-        (&Method::POST, "/v1/chat/completions") => complete(request, shared).await,
-        (&Method::GET, "/v1/models") => Ok(json_response(StatusCode::OK, &models())),
-        (method, path) => Err(Refusal::no_such_route(method.as_str(), path)),
+    let format = Format::at(request.uri().path());
+    let answered = match (request.method(), request.uri().path(), format) {
+        (&Method::POST, _, Some(format)) => complete(format, request, shared).await,
+        (&Method::GET, "/v1/models", _) => Ok(json_response(StatusCode::OK, &models())),
+        (method, path, _) => Err(Refusal::no_such_route(method.as_str(), path)),
     };
-    answered.unwrap_or_else(|refusal| json_response(refusal.status, &refusal.body()))
+    answered.unwrap_or_else(|refusal| {
+        json_response(refusal.status, &refusal.body(format.unwrap_or(Format::Chat)))
+    })
 }
 
+/// The models, in a form that the clients of all formats read.
 fn models() -> Value {
-    let model = |model: Model| json!({"id": model.name(), "object": "model", "created": 0, "owned_by": "limpid"});
-    json!({"object": "list", "data": Model::ALL.map(model)})
+    let model = |model: Model| {
+        json!({
+            "id": model.name(), "object": "model", "created": 0, "owned_by": "limpid",
+            "type": "model", "display_name": model.name(), "created_at": "1970-01-01T00:00:00Z",
+        })
+    };
+    json!({"object": "list", "data": Model::ALL.map(model), "has_more": false})
 }
 
-async fn complete(request: Request<Incoming>, shared: &Shared) -> Result<Response<Body>, Refusal> {
-    let body = request.into_body().collect().await;
-    let body = body.map_err(|error| Refusal::cut_off(&error))?.to_bytes();
-    let posted = Posted::read(&body)?;
-    if posted.model == Model::Strict {
-        validate::messages(&posted.messages)?;
-        posted.tools.as_ref().map_or(Ok(()), validate::tools)?;
-    }
+async fn complete(
+    format: Format,
+    request: Request<Incoming>,
+    shared: &Shared,
+) -> Result<Response<Body>, Refusal> {
+    let (head, body) = request.into_parts();
+    let body = body.collect().await.map_err(|error| Refusal::cut_off(&error))?.to_bytes();
+    let posted = format.read(&head.headers, &body)?;
     let completion = shared.answer(&posted, &body);
     if let Some(pause) = shared.pace.first() {
         tokio::time::sleep(pause).await;
     }
-    if posted.stream {
-        return Ok(event_stream(completion.events(posted.include_usage), shared.pace));
+    if posted.form == Form::Whole {
+        return Ok(json_response(StatusCode::OK, &format.whole(&completion)));
     }
-    Ok(json_response(StatusCode::OK, &completion.whole()))
+    let events = format.events(&completion, posted.form == Form::EventsAndCounts);
+    Ok(event_stream(events, shared.pace))
 }
 
 impl Shared {
     fn answer(&self, posted: &Posted, body: &[u8]) -> Completion {
         let question = Question {
-            messages: &posted.messages,
-            bash: posted.offers("bash"),
+            transcript: &posted.transcript,
+            bash: posted.bash,
+            thinks: posted.thinks,
             lenient: posted.model == Model::Lenient,
         };
         let answer = script::answer(&self.books, question);
         // The hash tells servers apart, the number the calls of one.
         let hash = fnv1a(body);
-        let call_ids = answer.calls.iter().map(|_| {
+        let calls = answer.calls.iter().map(|_| {
             let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
-            format!("call_{number}_{hash:08x}")
+            format!("{number}_{hash:08x}")
         });
-        let number = self.completions.fetch_add(1, Ordering::Relaxed) + 1;
         Completion {
-            id: format!("chatcmpl-offline-{number}"),
+            number: self.completions.fetch_add(1, Ordering::Relaxed) + 1,
             created: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs()),
             model: posted.model.name(),
-            call_ids: call_ids.collect(),
+            calls: calls.collect(),
             answer,
-            prompt_tokens: body.len().div_ceil(4),
+            tokens_in: body.len().div_ceil(4),
         }
     }
 }

@@ -37,7 +37,8 @@ pub(crate) async fn send(server: &Server, method: &str, path: &str, body: &str) 
     let mut socket = TcpStream::connect(address(server)).await.unwrap();
     let length = body.len();
     let head = format!(
-        "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
+        "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\
+         anthropic-version: 2023-06-01\r\ncontent-length: {length}\r\n\r\n"
     );
     socket.write_all((head + body).as_bytes()).await.unwrap();
     let mut bytes = Vec::new();
@@ -69,6 +70,23 @@ pub(crate) fn unchunked(mut rest: &str) -> String {
 
 pub(crate) async fn post(server: &Server, body: &Value) -> Response {
     send(server, "POST", "/v1/chat/completions", &body.to_string()).await
+}
+
+/// Posts to the path of another format.
+pub(crate) async fn post_to(server: &Server, path: &str, body: &Value) -> Response {
+    send(server, "POST", path, &body.to_string()).await
+}
+
+/// The data of each event; checks that its name and its type are one.
+pub(crate) fn named_events(body: &str) -> Vec<Value> {
+    let body = body.strip_suffix("\n\n").unwrap();
+    let read = |event: &str| {
+        let (name, data) = event.split_once('\n').unwrap();
+        let data: Value = serde_json::from_str(data.strip_prefix("data: ").unwrap()).unwrap();
+        assert_eq!(data["type"], name.strip_prefix("event: ").unwrap());
+        data
+    };
+    body.split("\n\n").map(read).collect()
 }
 
 pub(crate) fn bash() -> Value {

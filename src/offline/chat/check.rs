@@ -1,4 +1,4 @@
-//! What the strict model refuses: every history that some real API refuses.
+//! What the strict model refuses of Chat Completions: every history that some real API refuses.
 //!
 //! Each tool call has exactly one result, in the messages right after it and in any order; no
 //! result without a call; ids unique; no empty text and no empty content list; an assistant
@@ -6,12 +6,10 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::refusal::Refusal;
-
-type Checked<T = ()> = Result<T, Refusal>;
-type Object = Map<String, Value>;
+use crate::offline::posted::{Checked, Object, is_name, list};
+use crate::offline::refusal::Refusal;
 
 /// Calls of the newest assistant message that still wait for their result.
 #[derive(Default)]
@@ -22,11 +20,16 @@ struct Open<'a> {
     answered: Vec<&'a str>,
 }
 
-/// Checks the messages of a request.
+/// Checks the messages of a request, and the definitions of its tools.
 ///
 /// # Errors
 /// The first fault, with the position at which it is.
-pub(super) fn messages(messages: &[Value]) -> Checked {
+pub(in crate::offline) fn check(body: &Object) -> Checked {
+    messages(list(body.get("messages")))?;
+    body.get("tools").filter(|tools| !tools.is_null()).map_or(Ok(()), tools)
+}
+
+fn messages(messages: &[Value]) -> Checked {
     if messages.is_empty() {
         return Err(Refusal::invalid("messages", "`messages` is empty"));
     }
@@ -141,11 +144,7 @@ fn call<'a>(value: &'a Value, here: &str) -> Checked<&'a str> {
     }
 }
 
-/// Checks the definitions of the tools.
-///
-/// # Errors
-/// The first fault, with the position at which it is.
-pub(super) fn tools(tools: &Value) -> Checked {
+fn tools(tools: &Value) -> Checked {
     let Some(tools) = tools.as_array().filter(|tools| !tools.is_empty()) else {
         return Err(Refusal::invalid("tools", "`tools` is empty or is not a list"));
     };
@@ -195,8 +194,7 @@ fn function_of<'a>(value: &'a Value, here: &str) -> Checked<(&'a Object, &'a Obj
 
 fn name<'a>(function: &'a Object, here: &str) -> Checked<&'a str> {
     let name = text_member(function, "name", here)?;
-    let legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if name.len() <= 64 && name.chars().all(legal) {
+    if is_name(name) {
         return Ok(name);
     }
     let there = format!("{here}.name");
