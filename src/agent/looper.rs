@@ -7,6 +7,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::gates::{Acting, Outgoing};
@@ -36,7 +37,7 @@ pub struct Loop<M> {
     /// What it knows between two turns.
     pub state: LoopState,
     /// Prompts that the model has not been told yet.
-    pub inbox: Vec<String>,
+    pub inbox: mpsc::Receiver<String>,
     /// The gate to the model.
     pub outgoing: Outgoing,
     /// The gate to the tools.
@@ -63,7 +64,7 @@ impl<M: Model> Loop<M> {
 
     async fn turns(&mut self, stop: &CancellationToken) -> TransitionReason {
         loop {
-            for prompt in std::mem::take(&mut self.inbox) {
+            while let Ok(prompt) = self.inbox.try_recv() {
                 self.remember(Role::User, Origin::User, vec![Block::Text(prompt)]).await;
             }
             let (turn, request) =

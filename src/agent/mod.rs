@@ -83,9 +83,10 @@ async fn serve<M: Model>(
 ) {
     let is_saved = config.sessions.is_some();
     let (decide, decisions) = mpsc::channel(COMMANDS);
+    let (tell, inbox) = mpsc::channel(COMMANDS);
     let mut agent = Loop {
         state: LoopState::default(),
-        inbox: Vec::new(),
+        inbox,
         outgoing: Outgoing::new(config.settings),
         acting: Acting::new(config.tools, config.mode, config.attended, decisions),
         model,
@@ -114,7 +115,8 @@ async fn serve<M: Model>(
             agent.begin(&config.system_prompt).await;
         }
         match command {
-            Command::Prompt(text) => agent.inbox.push(text),
+            // The inbox is empty between two prompts.
+            Command::Prompt(text) => drop(tell.try_send(text)),
             // The screen does not ask where nothing waits for an answer; should it be late, it
             // learns so.
             Command::Continue if !agent.state.messages.awaits_reply() => {
@@ -129,12 +131,14 @@ async fn serve<M: Model>(
                 agent.begin(&config.system_prompt).await;
                 continue;
             }
-            // Nothing runs that could be stopped, and nothing is asked.
-            Command::Stop | Command::Decide { .. } => continue,
+            // Nothing runs that could be stopped or steered, and nothing is asked.
+            Command::Stop | Command::Steer(_) | Command::Decide { .. } => continue,
         }
-        if run(&mut agent, &mut commands, &decide, &mut waiting).await == Screen::Gone {
+        if run(&mut agent, &mut commands, (&decide, &tell), &mut waiting).await == Screen::Gone {
             return;
         }
+        // What came too late for the last request was not told, and is not told later unasked.
+        while agent.inbox.try_recv().is_ok() {}
     }
 }
 
@@ -149,7 +153,7 @@ enum Screen {
 async fn run<M: Model>(
     agent: &mut Loop<M>,
     commands: &mut mpsc::Receiver<Command>,
-    decide: &mpsc::Sender<(CallId, Decision)>,
+    (decide, tell): (&mpsc::Sender<(CallId, Decision)>, &mpsc::Sender<String>),
     waiting: &mut VecDeque<Command>,
 ) -> Screen {
     let stop = CancellationToken::new();
@@ -165,6 +169,8 @@ async fn run<M: Model>(
             // A full channel means that nobody asked for that many decisions; none is lost that
             // anyone waits for.
             Some(Command::Decide { call, decision }) => drop(decide.try_send((call, decision))),
+            // Whoever steers sees that it was not told when the inbox is full.
+            Some(Command::Steer(text)) => drop(tell.try_send(text)),
             Some(command) => waiting.push_back(command),
             None => {
                 stop.cancel();

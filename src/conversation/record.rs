@@ -270,6 +270,9 @@ pub enum Progress {
 pub enum Command {
     /// A new prompt.
     Prompt(String),
+    /// Tell the model this before the next request of the running prompt. Where no further request
+    /// comes, it is dropped: whoever sent it knows so by `Record::Ended` without its entry.
+    Steer(String),
     /// Post the history as it is once more: after a failure, a stop or the turn limit.
     Continue,
     /// Start anew with an empty history.

@@ -66,6 +66,11 @@ impl Draft {
         self.insert(&newlines(text));
     }
 
+    /// Ctrl-Y will insert this text.
+    pub(super) fn keep(&mut self, text: &str) {
+        self.yank = newlines(text);
+    }
+
     /// Breaks the line at the cursor.
     pub(super) fn newline(&mut self) {
         self.insert("\n");

@@ -42,6 +42,8 @@ pub(super) enum Action {
     Submit,
     /// Begins a new line.
     NewLine,
+    /// Sends the next queued prompt into the running turn.
+    Steer,
     /// Ends the program if the prompt is empty.
     EndOfInput,
     /// Leaves the innermost thing; stops the prompt when there is none.

@@ -67,7 +67,13 @@ const NEW_LINE: Binding = bind(
 );
 
 const PROMPT: &[Binding] = &[
-    bind(&[key(KeyCode::Enter)], "Enter", "send", "sends the prompt", Action::Submit),
+    bind(
+        &[key(KeyCode::Enter)],
+        "Enter",
+        "send",
+        "sends the prompt; while the model works, queues it",
+        Action::Submit,
+    ),
     NEW_LINE,
     NEXT,
     bind(
@@ -83,6 +89,13 @@ const PROMPT: &[Binding] = &[
         "help",
         "shows these keys; so does /help, and ? in the other panes",
         Action::Help,
+    ),
+    bind(
+        &[ctrl('s')],
+        "Ctrl-S",
+        "send now",
+        "sends the next queued prompt into the running turn, before its next request",
+        Action::Steer,
     ),
     PREVIOUS,
     bind(&[key(KeyCode::PageUp)], "PgUp", "", "scrolls the conversation up", Action::PageUp),

@@ -72,11 +72,21 @@ impl Prompt {
         self.draft.clear();
     }
 
+    /// Puts a text in the empty draft.
+    pub(in crate::tui) fn fill(&mut self, text: &str) {
+        self.draft.set_text(text);
+    }
+
     /// Puts a text back that could not be sent, before what was typed since.
     pub(in crate::tui) fn put_back(&mut self, text: &str) {
         let typed = self.draft.text();
         let joined = if typed.is_empty() { text.to_owned() } else { format!("{text}\n{typed}") };
         self.draft.set_text(&joined);
+    }
+
+    /// Keeps a text that was removed, so that Ctrl-Y brings it.
+    pub(in crate::tui) fn forget(&mut self, text: &str) {
+        self.draft.keep(text);
     }
 
     pub(in crate::tui) fn newline(&mut self) {
@@ -119,7 +129,7 @@ pub(in crate::tui) fn draw(
         let waits = view.model.approval.is_some();
         let hint = match (waits, view.model.running, view.model.session.turns.is_empty()) {
             (true, _, _) => "The model waits for your decision above.",
-            (_, true, _) => "Esc stops. What you type stays here until you send it.",
+            (_, true, _) => "Enter queues what you type. Esc stops.",
             (_, _, true) => "Ask something, e.g. List all Python files in this directory",
             _ => "",
         };
