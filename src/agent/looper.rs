@@ -147,6 +147,16 @@ impl<M: Model> Loop<M> {
         reply
     }
 
+    /// Runs a command of the user's own. What the model is told of it goes with the next prompt.
+    pub async fn run_own(&mut self, command: String, told: bool, stop: &CancellationToken) {
+        let call = self.state.messages.own_call_id();
+        let told = self.acting.run_own(call, command, told, &mut self.recorder, stop).await;
+        if let Some(text) = told {
+            self.remember(Role::User, Origin::User, vec![Block::Text(text)]).await;
+        }
+        self.recorder.sync().await;
+    }
+
     async fn remember(&mut self, role: Role, origin: Origin, blocks: Vec<Block>) -> Arc<Entry> {
         let entry = self.state.messages.append(role, origin, blocks);
         self.recorder.record(Record::Entry(entry.clone())).await;

@@ -19,8 +19,8 @@ pub use entry::{
 pub use failure::{Failure, FailureKind, Place};
 pub use history::{History, Violation, check};
 pub use record::{
-    CallDecided, CallFinished, CallProposed, CallStatus, Command, DecidedBy, Decision, Event,
-    Profile, Progress, Receipt, Record, Response, Scope, Stamped,
+    Asker, CallDecided, CallFinished, CallProposed, CallStatus, Command, DecidedBy, Decision,
+    Event, Profile, Progress, Receipt, Record, Response, Scope, Stamped,
 };
 pub use reply::{CallState, Content, ProposedCall, Reply, Usage};
 pub use request::{Part, PartNumber, RequestRecord, Slot, ToolDefinition};

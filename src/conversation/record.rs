@@ -70,7 +70,7 @@ pub enum Record {
         /// What was adjusted, in words.
         what: String,
     },
-    /// The model asks for a tool to be run.
+    /// The model asks for a tool to be run, or the user runs a command of their own.
     CallProposed(CallProposed),
     /// It was decided whether the call runs.
     CallDecided(CallDecided),
@@ -125,16 +125,33 @@ pub struct Response {
     pub stopped: bool,
 }
 
-/// A call as the model proposed it.
+/// Who asks for a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Asker {
+    /// The model, in a reply.
+    Model {
+        /// The assistant's entry in which it stands.
+        entry: EntryId,
+        /// The turn in whose reply it came.
+        turn: TurnNumber,
+    },
+    /// The user, with `!` or `!!`.
+    User {
+        /// Whether the model is told of it (`!`). If not, nothing of it is ever in a request.
+        told: bool,
+    },
+}
+
+/// A call as it was proposed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallProposed {
     /// The call.
     pub call: CallId,
-    /// The assistant's entry in which it stands.
-    pub entry: EntryId,
-    /// The turn in whose reply it came.
-    pub turn: TurnNumber,
-    /// The tool's name as the model wrote it.
+    /// Who asks for it.
+    #[serde(flatten)]
+    pub asker: Asker,
+    /// The tool's name as the model wrote it; `!` or `!!` for a command of the user's own.
     pub name: String,
     /// What would be executed: for bash, the command. `None` if the call is unusable.
     pub command: Option<String>,
@@ -163,6 +180,8 @@ pub struct CallDecided {
 pub enum DecidedBy {
     /// The user, for this call.
     User,
+    /// The user, by typing the command with `!` or `!!`.
+    OwnCommand,
     /// The user allowed this exact command for the rest of the session.
     SessionRule,
     /// `--yolo`.
@@ -182,6 +201,10 @@ pub struct CallFinished {
     pub duration_ms: u64,
     /// Bytes produced, shown and sent.
     pub receipt: Receipt,
+    /// Of a command of the user's own, what came of it: word for word what the model is told, if
+    /// it is told. For the model's calls the result's entry has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
 }
 
 /// What became of a call.
@@ -277,6 +300,13 @@ pub enum Command {
     Continue,
     /// Start anew with an empty history.
     Clear,
+    /// Run a command of the user's own.
+    Run {
+        /// The command.
+        command: String,
+        /// Whether the model is told of it, with the next prompt.
+        told: bool,
+    },
     /// Decide the call that is being asked for. Another call's decision is ignored.
     Decide {
         /// The call.

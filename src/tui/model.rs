@@ -208,6 +208,11 @@ impl Model {
                 self.prompt.put_back(&text);
                 self.running = false;
             }
+            Command::Run { command, told } => {
+                let mark = if told { "!" } else { "!!" };
+                self.prompt.put_back(&format!("{mark}{command}"));
+                self.running = false;
+            }
             Command::Steer(_) => self.queue.steer_refused(),
             Command::Continue => self.running = false,
             Command::Decide { call, .. } => {

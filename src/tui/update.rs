@@ -10,7 +10,9 @@ use super::model::{Effect, Focus, Input, Model, TWICE};
 use super::panes::approval::{ALONE, Approval};
 use super::panes::prompt::Submitted;
 use super::scroll::Scroll;
-use crate::conversation::{CallId, Command, Event, Progress, Record, Role, TransitionReason};
+use crate::conversation::{
+    CallId, CallStatus, Command, Event, Progress, Record, Role, TransitionReason,
+};
 
 /// An Esc so soon after another is a key held down: it denies one call, not the next one too.
 const HELD: Duration = Duration::from_millis(500);
@@ -64,7 +66,14 @@ fn take_event(model: &mut Model, event: Event) -> Option<Effect> {
             }
             Record::Attempt { .. } => model.retry = None,
             Record::CallDecided(decided) => withdraw(model, Some(&decided.call)),
-            Record::CallFinished(finished) => withdraw(model, Some(&finished.call)),
+            Record::CallFinished(finished) => {
+                withdraw(model, Some(&finished.call));
+                if finished.output.is_some() {
+                    model.running = false;
+                    model.note = None;
+                    return go_on(model, matches!(finished.status, CallStatus::Exited(_)));
+                }
+            }
             Record::Entry(entry) if entry.role == Role::User => model.queue.told(&entry.text()),
             Record::Ended(reason) => {
                 model.running = false;
@@ -89,10 +98,15 @@ fn go_on(model: &mut Model, well: bool) -> Option<Effect> {
         model.note = Some("Queue held: Enter in an empty prompt sends the next.".to_owned());
         return None;
     }
-    let prompt = model.queue.take_next()?;
+    let command = match Submitted::of(model.queue.take_next()?) {
+        Submitted::Own { command, told } => Command::Run { command, told },
+        Submitted::Prompt(text) => Command::Prompt(text),
+        // Nothing else is ever queued.
+        _ => return None,
+    };
     model.running = true;
     model.turns_of_prompt = 0;
-    Some(Effect::Send(Command::Prompt(prompt)))
+    Some(Effect::Send(command))
 }
 
 fn ask(model: &mut Model, call: &CallId) {
@@ -220,6 +234,10 @@ fn steer(model: &mut Model) -> Vec<Effect> {
             "Nothing is queued."
         };
         model.note = Some(note.to_owned());
+        return Vec::new();
+    }
+    if model.queue.next().is_some_and(|next| next.trim_start().starts_with('!')) {
+        model.note = Some("A command cannot go into the running turn: it waits.".to_owned());
         return Vec::new();
     }
     match model.queue.steer() {
@@ -369,16 +387,16 @@ fn interrupt(model: &mut Model, now: Instant) -> Vec<Effect> {
 fn submit(model: &mut Model) -> Vec<Effect> {
     let submitted = match model.prompt.submitted() {
         Submitted::Nothing if !model.running => match model.queue.take_next() {
-            Some(next) => Submitted::Prompt(next),
+            Some(next) => Submitted::of(next),
             None => return Vec::new(),
         },
         submitted => submitted,
     };
     if model.running {
         match submitted {
-            Submitted::Prompt(text) => {
+            Submitted::Prompt(_) | Submitted::Own { .. } => {
                 if model.queue.has_room() {
-                    model.prompt.take();
+                    let text = model.prompt.take();
                     model.queue.push(text);
                 } else {
                     model.note = Some("The queue is full. Your text stays.".to_owned());
@@ -411,6 +429,11 @@ fn submit(model: &mut Model) -> Vec<Effect> {
             model.note = Some(why.to_owned());
             return Vec::new();
         }
+        Submitted::NoCommand => {
+            model.note = Some("Write a command after the !, such as !ls.".to_owned());
+            return Vec::new();
+        }
+        Submitted::Own { command, told } => Command::Run { command, told },
         Submitted::Prompt(text) => Command::Prompt(text),
         Submitted::Continue => Command::Continue,
         Submitted::Clear => Command::Clear,

@@ -24,6 +24,10 @@ pub(in crate::tui) enum Submitted {
     Nothing,
     /// For the model.
     Prompt(String),
+    /// `!command`, or `!!command`, of which the model is not told.
+    Own { command: String, told: bool },
+    /// `!` without a command.
+    NoCommand,
     /// `/continue`
     Continue,
     /// `/clear`
@@ -36,6 +40,38 @@ pub(in crate::tui) enum Submitted {
     Unknown(String),
 }
 
+impl Submitted {
+    /// What a text means. Only a single word of small letters after the slash is a command, so
+    /// that `/usr/bin/env …` is a prompt.
+    pub(in crate::tui) fn of(text: String) -> Self {
+        let word = text.trim();
+        match word {
+            "" => return Self::Nothing,
+            "/continue" => return Self::Continue,
+            "/clear" => return Self::Clear,
+            "/help" => return Self::Help,
+            "/quit" | "q" | "exit" => return Self::Quit,
+            _ => {}
+        }
+        if let Some(command) = word.strip_prefix('!') {
+            let (command, told) = match command.strip_prefix('!') {
+                Some(command) => (command.trim(), false),
+                None => (command.trim(), true),
+            };
+            if command.is_empty() {
+                return Self::NoCommand;
+            }
+            return Self::Own { command: command.to_owned(), told };
+        }
+        match word.strip_prefix('/') {
+            Some(name) if !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase()) => {
+                Self::Unknown(word.to_owned())
+            }
+            _ => Self::Prompt(text),
+        }
+    }
+}
+
 impl Prompt {
     pub(in crate::tui) fn is_empty(&self) -> bool {
         self.draft.is_empty()
@@ -46,30 +82,17 @@ impl Prompt {
         self.draft.rows(width)
     }
 
-    /// What Enter would submit. Only a single word of small letters after the slash is a command, so
-    /// that `/usr/bin/env …` is a prompt.
+    /// What Enter would submit.
     pub(in crate::tui) fn submitted(&self) -> Submitted {
-        let text = self.draft.text();
-        let word = text.trim();
-        match word {
-            "" => Submitted::Nothing,
-            "/continue" => Submitted::Continue,
-            "/clear" => Submitted::Clear,
-            "/help" => Submitted::Help,
-            "/quit" | "q" | "exit" => Submitted::Quit,
-            _ => match word.strip_prefix('/') {
-                Some(name) if !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase()) => {
-                    Submitted::Unknown(word.to_owned())
-                }
-                _ => Submitted::Prompt(text),
-            },
-        }
+        Submitted::of(self.draft.text())
     }
 
-    /// Empties the draft; what was in it can be fetched back with Up.
-    pub(in crate::tui) fn take(&mut self) {
-        self.history.add(&self.draft.text());
+    /// Empties the draft and returns what was in it, which can be fetched back with Up.
+    pub(in crate::tui) fn take(&mut self) -> String {
+        let text = self.draft.text();
+        self.history.add(&text);
         self.draft.clear();
+        text
     }
 
     /// Puts a text in the empty draft.
