@@ -176,3 +176,22 @@ fn esc_stops_a_command_of_ones_own_and_a_dangerous_one_asks_once() {
     assert_eq!(told.len(), 3, "a denied command is not told: {told:?}");
     assert!(told[1].1.contains("begun\n[stopped by the user"), "{told:?}");
 }
+
+#[test]
+fn a_megabyte_is_pasted_folded_and_sent_exactly() {
+    let world = World::new();
+    let server = Server::start(vec![text("I see.")]);
+    let mut screen = start(&world, &server, &[]);
+    let pasted = "some words, 你好 and\ttabs \u{7f}\r\n".repeat(40_000);
+    assert!(pasted.len() > 1 << 20);
+    screen.keys("look: ");
+    let before = std::time::Instant::now();
+    screen.keys(&format!("\x1b[200~{pasted}\x1b[201~"));
+    screen.shows("look: [pasted 40000 lines, 1.");
+    // An unoptimised build on a busy machine, the pty included; a release build takes a tenth.
+    assert!(before.elapsed() < std::time::Duration::from_secs(5), "{:?}", before.elapsed());
+    assert_eq!(server.requests().len(), 0, "nothing is submitted");
+    screen.keys("\r");
+    screen.shows("I see.");
+    assert_eq!(messages(&server, 0)[1].1, format!("look: {}", pasted.replace("\r\n", "\n")));
+}

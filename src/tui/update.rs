@@ -219,6 +219,11 @@ fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
             None => model.prompt.newline(),
         },
         Action::Steer => return steer(model),
+        Action::Unfold => {
+            if !model.prompt.unfold() {
+                model.note = Some("No folded paste is beside the cursor.".to_owned());
+            }
+        }
         _ => in_pane(model, context, action),
     }
     Vec::new()

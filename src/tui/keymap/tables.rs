@@ -97,6 +97,7 @@ const PROMPT: &[Binding] = &[
         "sends the next queued prompt into the running turn, before its next request",
         Action::Steer,
     ),
+    bind(&[ctrl('x')], "Ctrl-X", "", "opens the folded paste beside the cursor", Action::Unfold),
     PREVIOUS,
     bind(&[key(KeyCode::PageUp)], "PgUp", "", "scrolls the conversation up", Action::PageUp),
     bind(&[key(KeyCode::PageDown)], "PgDn", "", "scrolls the conversation down", Action::PageDown),

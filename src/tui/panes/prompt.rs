@@ -11,10 +11,16 @@ use crate::tui::prompt_history::PromptHistory;
 use crate::tui::theme::Look;
 
 /// The state of the pane.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::tui) struct Prompt {
     draft: Draft,
     history: PromptHistory,
+}
+
+impl Default for Prompt {
+    fn default() -> Self {
+        Self { draft: Draft::folding(), history: PromptHistory::default() }
+    }
 }
 
 /// What a submitted text means.
@@ -118,6 +124,11 @@ impl Prompt {
 
     pub(in crate::tui) fn paste(&mut self, text: &str) {
         self.draft.paste(text);
+    }
+
+    /// Opens the folded paste beside the cursor, if there is one.
+    pub(in crate::tui) fn unfold(&mut self) -> bool {
+        self.draft.unfold()
     }
 
     /// A key that is text or moves the cursor; beyond the first and last row are earlier prompts.
