@@ -45,20 +45,6 @@ fn enter_sends_and_empties_the_draft() {
 }
 
 #[test]
-fn while_the_loop_runs_the_draft_stays() {
-    let mut stage = Stage::new(80, 24);
-    stage.prompt("one");
-    stage.request();
-    type_line(&mut stage, "two");
-    assert!(stage.sent.is_empty());
-    let screen = stage.screen();
-    assert!(screen.contains("│ two") && screen.contains("Still running"), "{screen}");
-    stage.ended(TransitionReason::Answered);
-    stage.press(KeyCode::Enter);
-    assert_eq!(stage.sent, [Command::Prompt("two".to_owned())]);
-}
-
-#[test]
 fn a_refused_prompt_is_put_back() {
     let mut stage = Stage::new(80, 24);
     type_line(&mut stage, "hello");

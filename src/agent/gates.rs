@@ -13,9 +13,9 @@ use super::looper::unusable;
 use super::recorder::Recorder;
 use crate::approval::{self, Mode, Verdict};
 use crate::conversation::{
-    CallDecided, CallFinished, CallId, CallProposed, CallResult, CallStatus, DecidedBy, Decision,
-    EntryId, LoopState, Progress, ProposedCall, Receipt, Record, Repair, RequestRecord, Scope,
-    TurnNumber,
+    Asker, CallDecided, CallFinished, CallId, CallProposed, CallResult, CallState, CallStatus,
+    DecidedBy, Decision, EntryId, LoopState, Progress, ProposedCall, Receipt, Record, Repair,
+    RequestRecord, Scope, TurnNumber,
 };
 use crate::tools::{Job, Outcome, Sample, Tool};
 use crate::wire::{Assembler, Request, Settings};
@@ -124,8 +124,7 @@ impl Acting {
             recorder
                 .record(Record::CallProposed(CallProposed {
                     call: proposed.call.id.clone(),
-                    entry,
-                    turn,
+                    asker: Asker::Model { entry, turn },
                     name: proposed.call.name.clone(),
                     command: self.candidate(proposed).ok().map(|candidate| candidate.command),
                     state: proposed.state.clone(),
@@ -145,17 +144,77 @@ impl Acting {
         let answer = match self.candidate(proposed) {
             Err(why) => Answer::not_run(format!("Error: not run. {why}"), why),
             Ok(_) if stop.is_cancelled() => Answer::not_started(),
-            Ok(candidate) => match self.decide(call, &candidate.command, recorder, stop).await {
-                Ok(executed) => run(call, candidate, executed, recorder, stop).await,
-                Err(refused) => refused,
-            },
+            Ok(candidate) => {
+                let verdict = self.judge(&candidate.command);
+                self.decide_and_run(call, candidate, verdict, recorder, stop).await
+            }
         };
         let Answer { text, status, mut receipt, duration_ms } = answer;
         receipt.sent = text.len() as u64;
         let is_error = !matches!(status, CallStatus::Exited(_));
-        let finished = CallFinished { call: call.clone(), status, duration_ms, receipt };
+        let finished =
+            CallFinished { call: call.clone(), status, duration_ms, receipt, output: None };
         recorder.record(Record::CallFinished(finished)).await;
         CallResult { call: call.clone(), text, is_error }
+    }
+
+    /// Runs a command that the user typed with `!` or `!!`. Returns what the model is told of it:
+    /// nothing if it is not to be told, or if nothing was started.
+    pub async fn run_own(
+        &mut self,
+        call: CallId,
+        command: String,
+        told: bool,
+        recorder: &mut Recorder,
+        stop: &CancellationToken,
+    ) -> Option<String> {
+        recorder
+            .record(Record::CallProposed(CallProposed {
+                call: call.clone(),
+                asker: Asker::User { told },
+                name: if told { "!" } else { "!!" }.to_owned(),
+                command: Some(command.clone()),
+                state: CallState::Complete,
+            }))
+            .await;
+        let tool = self.tools.iter().find(|tool| tool.definition().name == "bash").cloned();
+        let answer = match tool {
+            None => {
+                Answer::not_run("Not run: there is no shell.".to_owned(), "no shell".to_owned())
+            }
+            Some(tool) => {
+                let verdict = approval::judge_own(&command);
+                let candidate = Candidate { tool, command: command.clone() };
+                self.decide_and_run(&call, candidate, verdict, recorder, stop).await
+            }
+        };
+        let Answer { text, status, mut receipt, duration_ms } = answer;
+        let ran = !matches!(status, CallStatus::Denied | CallStatus::NotRun(_));
+        let (output, told) = if told && ran {
+            let note =
+                format!("I ran this command myself; it was no call of yours.\n$ {command}\n{text}");
+            (note.clone(), Some(note))
+        } else {
+            (text, None)
+        };
+        receipt.sent = told.as_ref().map_or(0, |told| told.len() as u64);
+        let finished = CallFinished { call, status, duration_ms, receipt, output: Some(output) };
+        recorder.record(Record::CallFinished(finished)).await;
+        told
+    }
+
+    async fn decide_and_run(
+        &mut self,
+        call: &CallId,
+        candidate: Candidate,
+        verdict: Verdict,
+        recorder: &mut Recorder,
+        stop: &CancellationToken,
+    ) -> Answer {
+        match self.decide(call, &candidate.command, verdict, recorder, stop).await {
+            Ok(executed) => run(call, candidate, executed, recorder, stop).await,
+            Err(refused) => refused,
+        }
     }
 
     /// The tool and command of a call, or why there is none, in words that the model reads.
@@ -178,6 +237,7 @@ impl Acting {
         &mut self,
         call: &CallId,
         command: &str,
+        verdict: Verdict,
         recorder: &mut Recorder,
         stop: &CancellationToken,
     ) -> Result<String, Answer> {
@@ -188,7 +248,7 @@ impl Acting {
             reason: None,
             by: DecidedBy::Harness,
         };
-        let outcome = match self.judge(command) {
+        let outcome = match verdict {
             Verdict::Allow(by) => {
                 decided.by = by;
                 Ok(command.to_owned())

@@ -7,6 +7,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::gates::{Acting, Outgoing};
@@ -36,7 +37,7 @@ pub struct Loop<M> {
     /// What it knows between two turns.
     pub state: LoopState,
     /// Prompts that the model has not been told yet.
-    pub inbox: Vec<String>,
+    pub inbox: mpsc::Receiver<String>,
     /// The gate to the model.
     pub outgoing: Outgoing,
     /// The gate to the tools.
@@ -63,7 +64,7 @@ impl<M: Model> Loop<M> {
 
     async fn turns(&mut self, stop: &CancellationToken) -> TransitionReason {
         loop {
-            for prompt in std::mem::take(&mut self.inbox) {
+            while let Ok(prompt) = self.inbox.try_recv() {
                 self.remember(Role::User, Origin::User, vec![Block::Text(prompt)]).await;
             }
             let (turn, request) = self.outgoing.pass(&self.state, &mut self.recorder).await;
@@ -144,6 +145,16 @@ impl<M: Model> Loop<M> {
             used.push(id.clone());
         }
         reply
+    }
+
+    /// Runs a command of the user's own. What the model is told of it goes with the next prompt.
+    pub async fn run_own(&mut self, command: String, told: bool, stop: &CancellationToken) {
+        let call = self.state.messages.own_call_id();
+        let told = self.acting.run_own(call, command, told, &mut self.recorder, stop).await;
+        if let Some(text) = told {
+            self.remember(Role::User, Origin::User, vec![Block::Text(text)]).await;
+        }
+        self.recorder.sync().await;
     }
 
     async fn remember(&mut self, role: Role, origin: Origin, blocks: Vec<Block>) -> Arc<Entry> {

@@ -87,9 +87,10 @@ async fn serve<M: Model>(
 ) {
     let is_saved = config.sessions.is_some();
     let (decide, decisions) = mpsc::channel(COMMANDS);
+    let (tell, inbox) = mpsc::channel(COMMANDS);
     let mut agent = Loop {
         state: LoopState::default(),
-        inbox: Vec::new(),
+        inbox,
         outgoing: Outgoing::new(config.settings),
         acting: Acting::new(config.tools, config.mode, config.attended, decisions),
         model,
@@ -117,17 +118,28 @@ async fn serve<M: Model>(
             agent.recorder.record(Record::Profile(profile)).await;
             agent.begin(&config.system_prompt).await;
         }
-        match command {
-            Command::Prompt(text) => agent.inbox.push(text),
+        let stop = CancellationToken::new();
+        let listen = Listen { commands: &mut commands, decide: &decide, tell: &tell, stop: &stop };
+        let screen = match command {
+            Command::Run { command, told } => {
+                listen.until(agent.run_own(command, told, &stop), &mut waiting).await
+            }
+            // The inbox is empty between two prompts.
+            Command::Prompt(text) => {
+                let _ = tell.try_send(text);
+                listen.until(agent.run(&stop), &mut waiting).await
+            }
+            Command::Continue if agent.state.awaits_reply() => {
+                listen.until(agent.run(&stop), &mut waiting).await
+            }
             // The screen does not ask where nothing waits for an answer; should it be late, it
             // learns so.
-            Command::Continue if !agent.state.awaits_reply() => {
+            Command::Continue => {
                 let reason = agent.state.transition_reason.clone();
                 let reason = reason.unwrap_or(TransitionReason::Answered);
                 agent.recorder.record(Record::Ended(reason)).await;
                 continue;
             }
-            Command::Continue => {}
             Command::Clear => {
                 agent.recorder.record(Record::Head(None)).await;
                 agent.begin(&config.system_prompt).await;
@@ -137,12 +149,14 @@ async fn serve<M: Model>(
                 agent.overlay(overlays).await;
                 continue;
             }
-            // Nothing runs that could be stopped, and nothing is asked.
-            Command::Stop | Command::Decide { .. } => continue,
-        }
-        if run(&mut agent, &mut commands, &decide, &mut waiting).await == Screen::Gone {
+            // Nothing runs that could be stopped or steered, and nothing is asked.
+            Command::Stop | Command::Steer(_) | Command::Decide { .. } => continue,
+        };
+        if screen == Screen::Gone {
             return;
         }
+        // What came too late for the last request was not told, and is not told later unasked.
+        while agent.inbox.try_recv().is_ok() {}
     }
 }
 
@@ -152,32 +166,44 @@ enum Screen {
     Gone,
 }
 
-/// Runs the loop while listening for commands, so that a stop works in every state. What can only
-/// be done when the loop has ended waits in order.
-async fn run<M: Model>(
-    agent: &mut Loop<M>,
-    commands: &mut mpsc::Receiver<Command>,
-    decide: &mpsc::Sender<(CallId, Decision)>,
-    waiting: &mut VecDeque<Command>,
-) -> Screen {
-    let stop = CancellationToken::new();
-    let mut running = pin!(agent.run(&stop));
-    loop {
-        let command = tokio::select! {
-            biased;
-            command = commands.recv() => command,
-            () = &mut running => return Screen::There,
-        };
-        match command {
-            Some(Command::Stop) => stop.cancel(),
-            // A full channel means that nobody asked for that many decisions; none is lost that
-            // anyone waits for.
-            Some(Command::Decide { call, decision }) => drop(decide.try_send((call, decision))),
-            Some(command) => waiting.push_back(command),
-            None => {
-                stop.cancel();
-                running.await;
-                return Screen::Gone;
+/// What is heard while something runs.
+struct Listen<'a> {
+    commands: &'a mut mpsc::Receiver<Command>,
+    decide: &'a mpsc::Sender<(CallId, Decision)>,
+    tell: &'a mpsc::Sender<String>,
+    stop: &'a CancellationToken,
+}
+
+impl Listen<'_> {
+    /// Runs something to its end while listening for commands, so that a stop works in every
+    /// state. What can only be done afterwards waits in order.
+    async fn until(
+        self,
+        running: impl Future<Output = ()>,
+        waiting: &mut VecDeque<Command>,
+    ) -> Screen {
+        let mut running = pin!(running);
+        loop {
+            let command = tokio::select! {
+                biased;
+                command = self.commands.recv() => command,
+                () = &mut running => return Screen::There,
+            };
+            match command {
+                Some(Command::Stop) => self.stop.cancel(),
+                // A full channel means that nobody asked for that many decisions; none is lost
+                // that anyone waits for.
+                Some(Command::Decide { call, decision }) => {
+                    drop(self.decide.try_send((call, decision)));
+                }
+                // Whoever steers sees that it was not told when the inbox is full.
+                Some(Command::Steer(text)) => drop(self.tell.try_send(text)),
+                Some(command) => waiting.push_back(command),
+                None => {
+                    self.stop.cancel();
+                    running.await;
+                    return Screen::Gone;
+                }
             }
         }
     }

@@ -70,6 +70,15 @@ pub fn judge(command: &str, mode: Mode, allowed: &HashSet<String>, attended: boo
     }
 }
 
+/// Judges a command that the user typed with `!`: typing it was the decision, but for dangerous
+/// shapes, which are asked for once.
+pub fn judge_own(command: &str) -> Verdict {
+    match judge(command, Mode::Yolo, &HashSet::new(), true) {
+        Verdict::Allow(_) => Verdict::Allow(DecidedBy::OwnCommand),
+        verdict => verdict,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +109,9 @@ mod tests {
                 "{command:?} {mode:?} {attended}"
             );
         }
+        assert_eq!(judge_own("ls"), Verdict::Allow(DecidedBy::OwnCommand));
+        assert_eq!(judge_own("sudo ls"), Verdict::Ask);
+        assert!(matches!(judge_own("ls\0"), Verdict::Deny(_)));
         for attended in [true, false] {
             let verdict = judge("ls\0", Mode::Yolo, &allowed, attended);
             assert!(matches!(verdict, Verdict::Deny(words) if words.contains("NUL")));

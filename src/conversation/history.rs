@@ -41,6 +41,18 @@ impl History {
         self.entries.last().map(|entry| entry.id)
     }
 
+    /// An id for a command of the user's own, used by no call of this session.
+    pub fn own_call_id(&mut self) -> CallId {
+        let mut number = 1;
+        loop {
+            let id = CallId(format!("own_{number}"));
+            if self.call_ids.insert(id.clone()) {
+                return id;
+            }
+            number += 1;
+        }
+    }
+
     /// Whether a call of this session, on any branch, has the id.
     pub fn has_call(&self, id: &CallId) -> bool {
         self.call_ids.contains(id)

@@ -23,8 +23,8 @@ pub use history::{History, Violation, check};
 pub use overlays::{Overlays, Told, awaits_reply, told};
 pub use overlong::{Cut, Plan, TooLong, excess, overlays_of, plan};
 pub use record::{
-    CallDecided, CallFinished, CallProposed, CallStatus, Command, DecidedBy, Decision, Event,
-    Profile, Progress, Receipt, Record, Response, Scope, Stamped,
+    Asker, CallDecided, CallFinished, CallProposed, CallStatus, Command, DecidedBy, Decision,
+    Event, Profile, Progress, Receipt, Record, Response, Scope, Stamped,
 };
 pub use reply::{CallState, Content, ProposedCall, Repair, Reply, Usage};
 pub use request::{Part, PartNumber, RequestHead, RequestRecord, Slot, ToolDefinition};

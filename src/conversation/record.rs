@@ -74,7 +74,7 @@ pub enum Record {
         #[serde(flatten)]
         repair: Repair,
     },
-    /// The model asks for a tool to be run.
+    /// The model asks for a tool to be run, or the user runs a command of their own.
     CallProposed(CallProposed),
     /// It was decided whether the call runs.
     CallDecided(CallDecided),
@@ -140,16 +140,33 @@ fn sent() -> bool {
     true
 }
 
-/// A call as the model proposed it.
+/// Who asks for a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Asker {
+    /// The model, in a reply.
+    Model {
+        /// The assistant's entry in which it stands.
+        entry: EntryId,
+        /// The turn in whose reply it came.
+        turn: TurnNumber,
+    },
+    /// The user, with `!` or `!!`.
+    User {
+        /// Whether the model is told of it (`!`). If not, nothing of it is ever in a request.
+        told: bool,
+    },
+}
+
+/// A call as it was proposed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallProposed {
     /// The call.
     pub call: CallId,
-    /// The assistant's entry in which it stands.
-    pub entry: EntryId,
-    /// The turn in whose reply it came.
-    pub turn: TurnNumber,
-    /// The tool's name as the model wrote it.
+    /// Who asks for it.
+    #[serde(flatten)]
+    pub asker: Asker,
+    /// The tool's name as the model wrote it; `!` or `!!` for a command of the user's own.
     pub name: String,
     /// What would be executed: for bash, the command. `None` if the call is unusable.
     pub command: Option<String>,
@@ -178,6 +195,8 @@ pub struct CallDecided {
 pub enum DecidedBy {
     /// The user, for this call.
     User,
+    /// The user, by typing the command with `!` or `!!`.
+    OwnCommand,
     /// The user allowed this exact command for the rest of the session.
     SessionRule,
     /// `--yolo`.
@@ -197,6 +216,10 @@ pub struct CallFinished {
     pub duration_ms: u64,
     /// Bytes produced, shown and sent.
     pub receipt: Receipt,
+    /// Of a command of the user's own, what came of it: word for word what the model is told, if
+    /// it is told. For the model's calls the result's entry has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
 }
 
 /// What became of a call.
@@ -285,12 +308,22 @@ pub enum Progress {
 pub enum Command {
     /// A new prompt.
     Prompt(String),
+    /// Tell the model this before the next request of the running prompt. Where no further request
+    /// comes, it is dropped: whoever sent it knows so by `Record::Ended` without its entry.
+    Steer(String),
     /// Post the history as it is once more: after a failure, a stop or the turn limit.
     Continue,
     /// Start anew with an empty history.
     Clear,
     /// From the next request on, send this in these entries' places.
     Overlay(Vec<(EntryId, Overlay)>),
+    /// Run a command of the user's own.
+    Run {
+        /// The command.
+        command: String,
+        /// Whether the model is told of it, with the next prompt.
+        told: bool,
+    },
     /// Decide the call that is being asked for. Another call's decision is ignored.
     Decide {
         /// The call.

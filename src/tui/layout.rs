@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 
 use super::model::{Focus, Model};
 use super::panes::inspector::View;
+use super::panes::queue;
 
 /// How the screen is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub(super) struct Areas {
     /// Left over where there are no panes.
     pub(super) rest: Rect,
     pub(super) approval: Rect,
+    /// What waits to be sent.
+    pub(super) queue: Rect,
     pub(super) prompt: Rect,
     /// Whether the prompt has a border.
     pub(super) framed: bool,
@@ -63,6 +66,7 @@ pub(super) fn areas(area: Rect, model: &Model, panel: u16) -> Areas {
     let most = if model.approval.is_some() { 3 } else { (area.height / 4).clamp(1, 12) };
     let rows = model.prompt.rows(inside).clamp(1, most);
     areas.prompt = take_bottom(&mut left, rows + border);
+    areas.queue = take_bottom(&mut left, queue::rows(model, area));
     if model.approval.is_some() {
         let keep = match shape {
             Shape::Wide => 10,

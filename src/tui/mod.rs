@@ -27,7 +27,7 @@ pub use update::update;
 
 use layout::{Areas, Shape};
 use model::Focus;
-use panes::{approval, conversation, footer, help, inspector, prompt, status, tools};
+use panes::{approval, conversation, footer, help, inspector, prompt, queue, status, tools};
 use scroll::Measure;
 use theme::{Look, Theme};
 
@@ -89,6 +89,7 @@ pub fn draw(
     let buf = frame.buffer_mut();
     status::draw(&view, areas.status, buf);
     draw_panes(&view, cache, &areas, context, Shape::of((screen.width, screen.height)), buf);
+    queue::draw(&view, areas.queue, buf);
     let typing = context == Context::Prompt;
     let mut cursor = prompt::draw(&view, typing, areas.prompt, areas.framed, buf);
     if let Some(approval) = &model.approval {

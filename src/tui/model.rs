@@ -11,6 +11,7 @@ use super::panes::approval::{Approval, Field};
 use super::panes::conversation::Conversation;
 use super::panes::inspector::{Inspector, View};
 use super::panes::prompt::Prompt;
+use super::panes::queue::Queue;
 use super::panes::tools::Tools;
 use super::scroll::Scroll;
 use crate::approval::Mode;
@@ -93,6 +94,7 @@ pub struct Model {
     pub(super) tools: Tools,
     pub(super) inspector: Inspector,
     pub(super) prompt: Prompt,
+    pub(super) queue: Queue,
     /// How many times a call was asked for.
     pub(super) panels: u64,
     /// The call that is asked for.
@@ -131,6 +133,7 @@ impl Model {
             tools: Tools::default(),
             inspector: Inspector::default(),
             prompt: Prompt::default(),
+            queue: Queue::default(),
             panels: 0,
             approval: None,
             help: None,
@@ -224,6 +227,12 @@ impl Model {
                 self.prompt.put_back(&text);
                 self.running = false;
             }
+            Command::Run { command, told } => {
+                let mark = if told { "!" } else { "!!" };
+                self.prompt.put_back(&format!("{mark}{command}"));
+                self.running = false;
+            }
+            Command::Steer(_) => self.queue.steer_refused(),
             Command::Continue => self.running = false,
             Command::Decide { call, .. } => {
                 if let Some(approval) = self.approval.as_mut().filter(|a| a.call == call) {

@@ -10,7 +10,9 @@ use super::model::{Effect, Focus, Input, Model, TWICE};
 use super::panes::approval::{ALONE, Approval};
 use super::panes::prompt::Submitted;
 use super::scroll::Scroll;
-use crate::conversation::{CallId, Command, Event, Progress, Record};
+use crate::conversation::{
+    CallId, CallStatus, Command, Event, Progress, Record, Role, TransitionReason,
+};
 
 /// An Esc so soon after another is a key held down: it denies one call, not the next one too.
 const HELD: Duration = Duration::from_millis(500);
@@ -31,7 +33,7 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
                 approval.conceal();
             }
         }
-        Input::Event(event) => take_event(model, event),
+        Input::Event(event) => effects.extend(take_event(model, event)),
         Input::Exchanges { turn, kept } => model.inspector.take(turn, kept),
         // Only here, where no key is waiting, does time decide: a program that was held up cannot
         // take keys that came together for keys that came alone.
@@ -47,7 +49,7 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
     effects
 }
 
-fn take_event(model: &mut Model, event: Event) {
+fn take_event(model: &mut Model, event: Event) -> Option<Effect> {
     if let Event::Record(stamped) = &event {
         model.session.apply(stamped);
     }
@@ -68,16 +70,47 @@ fn take_event(model: &mut Model, event: Event) {
             Record::Head(None) => model.cleared = true,
             Record::Attempt { .. } => model.retry = None,
             Record::CallDecided(decided) => withdraw(model, Some(&decided.call)),
-            Record::CallFinished(finished) => withdraw(model, Some(&finished.call)),
-            Record::Ended(_) => {
+            Record::CallFinished(finished) => {
+                withdraw(model, Some(&finished.call));
+                if finished.output.is_some() {
+                    model.running = false;
+                    model.note = None;
+                    return go_on(model, matches!(finished.status, CallStatus::Exited(_)));
+                }
+            }
+            Record::Entry(entry) if entry.role == Role::User => model.queue.told(&entry.text()),
+            Record::Ended(reason) => {
                 model.running = false;
                 model.retry = None;
                 model.note = None;
                 withdraw(model, None);
+                model.queue.settle();
+                return go_on(model, *reason == TransitionReason::Answered);
             }
             _ => {}
         },
     }
+    None
+}
+
+/// What was queued follows what ended well; otherwise it is held until the user says so.
+fn go_on(model: &mut Model, well: bool) -> Option<Effect> {
+    if model.queue.is_empty() {
+        return None;
+    }
+    if !well {
+        model.note = Some("Queue held: Enter in an empty prompt sends the next.".to_owned());
+        return None;
+    }
+    let command = match Submitted::of(model.queue.take_next()?) {
+        Submitted::Own { command, told } => Command::Run { command, told },
+        Submitted::Prompt(text) => Command::Prompt(text),
+        // Nothing else is ever queued.
+        _ => return None,
+    };
+    model.running = true;
+    model.turns_of_prompt = 0;
+    Some(Effect::Send(command))
 }
 
 fn ask(model: &mut Model, call: &CallId) {
@@ -189,9 +222,40 @@ fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
             Some(draft) => draft.newline(),
             None => model.prompt.newline(),
         },
+        Action::Steer => return steer(model),
+        Action::Unfold => {
+            if !model.prompt.unfold() {
+                model.note = Some("No folded paste is beside the cursor.".to_owned());
+            }
+        }
         _ => in_pane(model, context, action),
     }
     Vec::new()
+}
+
+/// The next queued prompt does not wait for the end of the running one.
+fn steer(model: &mut Model) -> Vec<Effect> {
+    if !model.running {
+        let waits = model.queue.next().is_some();
+        let note = if waits {
+            "Nothing runs: Enter in an empty prompt sends it."
+        } else {
+            "Nothing is queued."
+        };
+        model.note = Some(note.to_owned());
+        return Vec::new();
+    }
+    if model.queue.next().is_some_and(|next| next.trim_start().starts_with('!')) {
+        model.note = Some("A command cannot go into the running turn: it waits.".to_owned());
+        return Vec::new();
+    }
+    match model.queue.steer() {
+        Some(prompt) => vec![Effect::Send(Command::Steer(prompt))],
+        None => {
+            model.note = Some("Nothing is queued: Enter queues what you typed.".to_owned());
+            Vec::new()
+        }
+    }
 }
 
 /// A key that only the pane in question knows.
@@ -219,6 +283,7 @@ fn in_pane(model: &mut Model, context: Context, action: Action) {
 /// A key that no table names: text for the field that has the keys.
 fn text(model: &mut Model, context: Context, key: KeyEvent, now: Instant) {
     match context {
+        Context::Prompt if model.prompt.is_empty() && takes_back(model, key) => {}
         Context::Prompt => model.prompt.key(key),
         Context::CommandField | Context::ReasonField => {
             if let Some(draft) = model.approval.as_mut().and_then(|a| a.draft_mut()) {
@@ -239,6 +304,24 @@ fn text(model: &mut Model, context: Context, key: KeyEvent, now: Instant) {
         }
         _ => {}
     }
+}
+
+/// In an empty prompt, Up takes the last queued one back and Ctrl-U removes it.
+fn takes_back(model: &mut Model, key: KeyEvent) -> bool {
+    let edits = key.code == KeyCode::Up && key.modifiers.is_empty();
+    let removes = key.code == KeyCode::Char('u') && key.modifiers == KeyModifiers::CONTROL;
+    if !edits && !removes {
+        return false;
+    }
+    let Some(prompt) = model.queue.take_last() else { return false };
+    if edits {
+        model.prompt.fill(&prompt);
+    } else {
+        model.prompt.forget(&prompt);
+        model.note =
+            Some("Removed from the queue, not sent. Ctrl-Y puts it in the prompt.".to_owned());
+    }
+    true
 }
 
 fn move_focus(model: &mut Model, by: isize) {
@@ -311,12 +394,30 @@ fn interrupt(model: &mut Model, now: Instant) -> Vec<Effect> {
 }
 
 fn submit(model: &mut Model) -> Vec<Effect> {
-    let submitted = model.prompt.submitted();
-    if model.running
-        && matches!(submitted, Submitted::Prompt(_) | Submitted::Continue | Submitted::Clear)
-    {
-        model.note = Some("Still running: Esc stops it. Your text stays.".to_owned());
-        return Vec::new();
+    let submitted = match model.prompt.submitted() {
+        Submitted::Nothing if !model.running => match model.queue.take_next() {
+            Some(next) => Submitted::of(next),
+            None => return Vec::new(),
+        },
+        submitted => submitted,
+    };
+    if model.running {
+        match submitted {
+            Submitted::Prompt(_) | Submitted::Own { .. } => {
+                if model.queue.has_room() {
+                    let text = model.prompt.take();
+                    model.queue.push(text);
+                } else {
+                    model.note = Some("The queue is full. Your text stays.".to_owned());
+                }
+                return Vec::new();
+            }
+            Submitted::Continue | Submitted::Clear => {
+                model.note = Some("Still running: Esc stops it. Your text stays.".to_owned());
+                return Vec::new();
+            }
+            _ => {}
+        }
     }
     let command = match submitted {
         Submitted::Nothing => return Vec::new(),
@@ -337,6 +438,11 @@ fn submit(model: &mut Model) -> Vec<Effect> {
             model.note = Some(why.to_owned());
             return Vec::new();
         }
+        Submitted::NoCommand => {
+            model.note = Some("Write a command after the !, such as !ls.".to_owned());
+            return Vec::new();
+        }
+        Submitted::Own { command, told } => Command::Run { command, told },
         Submitted::Prompt(text) => Command::Prompt(text),
         Submitted::Continue => Command::Continue,
         Submitted::Clear => Command::Clear,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use limpid::approval::Mode;
 use limpid::conversation::{
-    Block, Call, CallDecided, CallFinished, CallId, CallProposed, CallResult, CallState,
+    Asker, Block, Call, CallDecided, CallFinished, CallId, CallProposed, CallResult, CallState,
     CallStatus, Command, DecidedBy, Event, Failure, FailureKind, History, Origin, Overlays, Place,
     Profile, Progress, Receipt, Record, RequestHead, RequestRecord, Response, Role, Stamped,
     ToolDefinition, TransitionReason, TurnNumber, Usage,
@@ -314,8 +314,7 @@ impl Stage {
         for (call, command) in self.calls.clone() {
             self.record(Record::CallProposed(CallProposed {
                 call,
-                entry,
-                turn: TurnNumber(self.turn),
+                asker: Asker::Model { entry, turn: TurnNumber(self.turn) },
                 name: "bash".to_owned(),
                 command: Some(command),
                 state: CallState::Complete,
@@ -364,6 +363,7 @@ impl Stage {
             status,
             duration_ms: ms,
             receipt,
+            output: None,
         }));
         let result = CallResult { call, text: result.to_owned(), is_error };
         self.entry(Role::Tool, Origin::Tool, vec![Block::Result(result)]);

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation as _};
 
+use super::chips::{Chips, holds_mark};
 use super::layout::Layout;
 
 /// Edits that can be undone; older ones are forgotten.
@@ -36,6 +37,7 @@ pub(super) struct Text {
     lines: Vec<Line>,
     done: Vec<Edit>,
     undone: Vec<Edit>,
+    chips: Chips,
     /// The next typed character belongs to the last edit.
     typing: bool,
 }
@@ -60,12 +62,34 @@ impl Text {
             lines: text.split('\n').map(|line| Line::new(line.to_owned())).collect(),
             done: Vec::new(),
             undone: Vec::new(),
+            chips: Chips::default(),
             typing: false,
         }
     }
 
     pub(super) fn lines(&self) -> &[Line] {
         &self.lines
+    }
+
+    /// The pastes that are folded.
+    pub(super) fn chips(&self) -> &Chips {
+        &self.chips
+    }
+
+    /// Folds a text; returns what stands for it, or nothing if there is no room for one more.
+    pub(super) fn fold(&mut self, text: String) -> String {
+        self.chips.fold(text).map(String::from).unwrap_or_default()
+    }
+
+    /// Whether a folded paste stands right after a place.
+    pub(super) fn is_folded(&self, place: Place) -> bool {
+        let next = self.line(place.line)[place.at..].chars().next();
+        next.is_some_and(|mark| self.chips.text(mark).is_some())
+    }
+
+    /// The text between two places, folded pastes in full.
+    pub(super) fn exact(&self, from: Place, to: Place) -> String {
+        self.chips.unfolded(self.slice(from, to))
     }
 
     fn line(&self, line: usize) -> &str {
@@ -77,7 +101,7 @@ impl Text {
         Place { line, at: self.line(line).len() }
     }
 
-    pub(super) fn slice(&self, from: Place, to: Place) -> String {
+    fn slice(&self, from: Place, to: Place) -> String {
         if from.line == to.line {
             return self.line(from.line)[from.at..to.at].to_owned();
         }
@@ -94,7 +118,10 @@ impl Text {
     /// Replaces a stretch; returns where the cursor then stands. `cursor` is where it stood, for undo.
     pub(super) fn edit(&mut self, from: Place, to: Place, with: &str, cursor: Place) -> Place {
         let removed = self.slice(from, to);
-        let typed = removed.is_empty() && with != "\n" && with.graphemes(true).take(2).count() == 1;
+        let typed = removed.is_empty()
+            && with != "\n"
+            && !holds_mark(with)
+            && with.graphemes(true).take(2).count() == 1;
         let end = self.replace(from, to, with);
         self.undone.clear();
         let last = self.done.last_mut().filter(|last| {

@@ -14,6 +14,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::Direction;
 use super::buffer::{Line, Place, Text};
+use super::chips::{Chips, holds_mark};
 use crate::text::{Show, visible, width, wrap};
 
 /// Columns between tab stops.
@@ -38,8 +39,8 @@ struct Shown {
 }
 
 impl Layout {
-    fn new(line: &str, columns: usize) -> Self {
-        let shown = Shown::new(line);
+    fn new(line: &str, columns: usize, chips: &Chips) -> Self {
+        let shown = Shown::new(line, chips);
         let rows = wrap(shown.as_ref().map_or(line, |shown| &shown.text), columns);
         Self { columns, shown, rows }
     }
@@ -72,8 +73,8 @@ impl Layout {
 }
 
 impl Shown {
-    fn new(line: &str) -> Option<Self> {
-        if let Cow::Borrowed(_) = visible(line, Show::Prose) {
+    fn new(line: &str, chips: &Chips) -> Option<Self> {
+        if let (false, Cow::Borrowed(_)) = (holds_mark(line), visible(line, Show::Prose)) {
             return None;
         }
         let mut text = String::new();
@@ -82,7 +83,12 @@ impl Shown {
         for (at, grapheme) in line.grapheme_indices(true) {
             starts.push((at, text.len()));
             let before = text.len();
-            if grapheme == "\t" {
+            let label =
+                grapheme.chars().next().and_then(|first| Some((first, chips.label(first)?)));
+            if let Some((mark, label)) = label {
+                text.push_str(&label);
+                text.push_str(&visible(&grapheme[mark.len_utf8()..], Show::Prose));
+            } else if grapheme == "\t" {
                 text.extend(std::iter::repeat_n(' ', TAB - column % TAB));
             } else {
                 text.push_str(&visible(grapheme, Show::Prose));
@@ -107,12 +113,12 @@ impl Default for View {
 }
 
 impl View {
-    fn with<T>(&self, line: &Line, read: impl FnOnce(&Layout) -> T) -> T {
+    fn with<T>(&self, text: &Text, line: &Line, read: impl FnOnce(&Layout) -> T) -> T {
         let columns = usize::from(self.width.get().saturating_sub(1).max(1));
         let mut kept = line.layout.borrow_mut();
         let layout = match kept.take() {
             Some(layout) if layout.columns == columns => layout,
-            _ => Layout::new(&line.text, columns),
+            _ => Layout::new(&line.text, columns, text.chips()),
         };
         read(kept.insert(layout))
     }
@@ -120,13 +126,13 @@ impl View {
     /// Rows of the whole text at a width.
     pub(super) fn rows(&self, text: &Text, width: u16) -> usize {
         self.width.set(width);
-        text.lines().iter().map(|line| self.with(line, |layout| layout.rows.len())).sum()
+        text.lines().iter().map(|line| self.with(text, line, |layout| layout.rows.len())).sum()
     }
 
     /// The row in its line, and the column, of a place.
     fn spot(&self, text: &Text, place: Place) -> (usize, usize) {
         let Some(line) = text.lines().get(place.line) else { return (0, 0) };
-        self.with(line, |layout| {
+        self.with(text, line, |layout| {
             let here = layout.shown_at(place.at);
             let row = layout.row_of(here);
             let range = layout.rows[row].clone();
@@ -149,8 +155,9 @@ impl View {
         column: usize,
     ) -> Option<Place> {
         let (row, _) = self.spot(text, place);
-        let rows_of =
-            |line: usize| text.lines().get(line).map(|line| self.with(line, |l| l.rows.len()));
+        let rows_of = |line: usize| {
+            text.lines().get(line).map(|line| self.with(text, line, |l| l.rows.len()))
+        };
         let (line, row) = match direction {
             Direction::Back if row > 0 => (place.line, row - 1),
             Direction::Back => {
@@ -161,7 +168,7 @@ impl View {
             Direction::Forward => (place.line + 1, rows_of(place.line + 1).map(|_| 0)?),
         };
         let source = text.lines().get(line)?;
-        let at = self.with(source, |layout| {
+        let at = self.with(text, source, |layout| {
             let range = layout.rows[row].clone();
             let mut here = range.start;
             let mut used = 0;
@@ -198,7 +205,7 @@ impl View {
         let height = usize::from(area.height);
         let above: usize = text.lines()[..cursor.line]
             .iter()
-            .map(|line| self.with(line, |layout| layout.rows.len()))
+            .map(|line| self.with(text, line, |layout| layout.rows.len()))
             .sum();
         let (row, column) = self.spot(text, cursor);
         let cursor_row = above + row;
@@ -214,7 +221,7 @@ impl View {
         let mut first = 0; // row of the line's first row in the whole text
         let mut y = area.y;
         for line in text.lines() {
-            let rows = self.with(line, |layout| {
+            let rows = self.with(text, line, |layout| {
                 for range in layout.rows.iter().skip(top.saturating_sub(first)) {
                     if y >= area.bottom() {
                         break;

@@ -9,6 +9,7 @@
 //! of lines would be left of it.
 
 mod buffer;
+mod chips;
 mod layout;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -17,6 +18,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use self::buffer::{Place, Text};
+use self::chips::{holds_mark, is_long};
 use self::layout::View;
 
 /// A text being written.
@@ -29,6 +31,8 @@ pub(super) struct Draft {
     column: Option<usize>,
     /// What the last deletion of more than a grapheme took.
     yank: String,
+    /// Whether long pastes are folded.
+    folds: bool,
 }
 
 impl Draft {
@@ -39,9 +43,14 @@ impl Draft {
         draft
     }
 
+    /// An empty draft in which long pastes are folded.
+    pub(super) fn folding() -> Self {
+        Self { folds: true, ..Self::default() }
+    }
+
     /// The text as it will be sent.
     pub(super) fn text(&self) -> String {
-        self.text.slice(Place::default(), self.text.end())
+        self.text.exact(Place::default(), self.text.end())
     }
 
     /// Whether there is no text at all.
@@ -56,14 +65,49 @@ impl Draft {
 
     /// Puts another text in place; nothing is left to undo. The cursor stands at its end.
     pub(super) fn set_text(&mut self, text: &str) {
-        self.text = Text::new(&newlines(text));
+        let text = newlines(text);
+        if holds_mark(&text) {
+            self.text = Text::default();
+            let mark = self.text.fold(text);
+            self.text.edit(Place::default(), Place::default(), &mark, Place::default());
+        } else {
+            self.text = Text::new(&text);
+        }
         self.cursor = self.text.end();
         self.column = None;
     }
 
     /// Inserts a pasted text as it is; CR LF and CR become newlines.
     pub(super) fn paste(&mut self, text: &str) {
-        self.insert(&newlines(text));
+        let text = newlines(text);
+        if self.folds && is_long(&text) {
+            let mark = self.text.fold(text);
+            self.replace(self.cursor, self.cursor, &mark);
+        } else {
+            self.insert(&text);
+        }
+    }
+
+    /// Opens the folded paste beside the cursor: its text stands in the draft then. Returns whether
+    /// there is one that can be opened.
+    pub(super) fn unfold(&mut self) -> bool {
+        let sides = [
+            (self.text.grapheme_before(self.cursor), self.cursor),
+            (self.cursor, self.text.grapheme_after(self.cursor)),
+        ];
+        for (from, to) in sides {
+            let text = self.text.exact(from, to);
+            if self.text.is_folded(from) && !holds_mark(&text) {
+                self.replace(from, to, &text);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Ctrl-Y will insert this text.
+    pub(super) fn keep(&mut self, text: &str) {
+        self.yank = newlines(text);
     }
 
     /// Breaks the line at the cursor.
@@ -132,7 +176,7 @@ impl Draft {
             }
             KeyCode::Char('y') if ctrl => {
                 let yank = self.yank.clone();
-                self.insert(&yank);
+                self.paste(&yank);
             }
 
             // Terminals send Ctrl-_ as 0x1F, which arrives as Ctrl-7.
@@ -150,7 +194,12 @@ impl Draft {
     }
 
     fn insert(&mut self, text: &str) {
-        self.replace(self.cursor, self.cursor, text);
+        if holds_mark(text) {
+            let mark = self.text.fold(text.to_owned());
+            self.replace(self.cursor, self.cursor, &mark);
+        } else {
+            self.replace(self.cursor, self.cursor, text);
+        }
     }
 
     fn replace(&mut self, from: Place, to: Place, with: &str) {
@@ -175,7 +224,7 @@ impl Draft {
     fn kill_to(&mut self, place: Place) {
         let (from, to) = (place.min(self.cursor), place.max(self.cursor));
         if from != to {
-            self.yank = self.text.slice(from, to);
+            self.yank = self.text.exact(from, to);
             self.replace(from, to, "");
         }
     }

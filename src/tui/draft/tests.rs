@@ -288,3 +288,78 @@ proptest! {
         prop_assert_eq!(draft.text(), start);
     }
 }
+
+#[test]
+fn a_long_paste_is_one_step_and_exactly_what_was_pasted() {
+    let long = "line with\u{1b}[2K escapes, 你好\tand tabs\r\n".repeat(214);
+    let exact = long.replace("\r\n", "\n");
+    let mut draft = Draft::folding();
+    press(&mut draft, "a");
+    draft.paste(&long);
+    press(&mut draft, "z");
+    assert_eq!(draft.text(), format!("a{exact}z"));
+    let label = format!("a[pasted 214 lines, {}]z", crate::text::bytes(exact.len() as u64));
+    assert_eq!(screen(&draft, 60, 2), (vec![label.clone(), String::new()], (28, 0)));
+    press(&mut draft, "Left Left");
+    assert_eq!(screen(&draft, 60, 2).1, (1, 0));
+    press(&mut draft, "Delete");
+    assert_eq!(draft.text(), "az");
+    press(&mut draft, "C-_");
+    assert_eq!(draft.text(), format!("a{exact}z"));
+    assert_eq!(screen(&draft, 60, 2).0[0], label);
+    // What was deleted comes back folded.
+    press(&mut draft, "C-End Left C-w");
+    assert_eq!(draft.text(), "az");
+    press(&mut draft, "C-y");
+    assert_eq!(draft.text(), format!("a{exact}z"));
+    assert_eq!(screen(&draft, 60, 2).0[0], label);
+}
+
+#[test]
+fn a_folded_paste_can_be_opened() {
+    let long = "twelve\n".repeat(12);
+    let mut draft = Draft::folding();
+    draft.paste(&long);
+    assert_eq!(draft.rows(40), 1);
+    assert!(draft.unfold());
+    assert_eq!((draft.text(), draft.rows(40)), (long.clone(), 13));
+    assert!(!draft.unfold());
+    press(&mut draft, "C-_");
+    assert_eq!((draft.text(), draft.rows(40)), (long.clone(), 1));
+    // Also from before it; short pastes and other fields are not folded at all.
+    press(&mut draft, "C-a");
+    assert!(draft.unfold());
+    for mut draft in [Draft::folding(), Draft::default()] {
+        draft.paste("ten lines\n".repeat(9).trim_end());
+        assert_eq!(draft.rows(40), 9);
+    }
+    let mut field = Draft::default();
+    field.paste(&long);
+    assert_eq!(field.rows(40), 13);
+}
+
+#[test]
+fn a_text_that_holds_a_mark_is_still_exact() {
+    let nasty = "a\u{100000}\u{10fffd}b";
+    let mut draft = Draft::folding();
+    draft.paste(&"x".repeat(2_000));
+    draft.paste(nasty);
+    press(&mut draft, "\u{100001}");
+    let exact = format!("{}{nasty}\u{100001}", "x".repeat(2_000));
+    assert_eq!(draft.text(), exact);
+    assert!(!draft.unfold(), "it stays folded");
+    assert_eq!(Draft::with_text(&exact).text(), exact);
+}
+
+#[test]
+fn a_megabyte_is_pasted_drawn_and_sent_in_no_time() {
+    let lines = "\u{1b}[201~ some words\r\n".repeat(100_000);
+    let started = Instant::now();
+    let mut draft = Draft::folding();
+    draft.paste(&lines);
+    screen(&draft, 80, 10);
+    let sent = draft.text();
+    // Generous for an unoptimised build on a busy machine.
+    assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+    assert_eq!(sent, lines.replace("\r\n", "\n"));
+}

@@ -43,6 +43,10 @@ pub(super) enum Action {
     Submit,
     /// Begins a new line.
     NewLine,
+    /// Opens the folded paste beside the cursor.
+    Unfold,
+    /// Sends the next queued prompt into the running turn.
+    Steer,
     /// Ends the program if the prompt is empty.
     EndOfInput,
     /// Leaves the innermost thing; stops the prompt when there is none.

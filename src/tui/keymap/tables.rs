@@ -68,7 +68,13 @@ const NEW_LINE: Binding = bind(
 );
 
 const PROMPT: &[Binding] = &[
-    bind(&[key(KeyCode::Enter)], "Enter", "send", "sends the prompt", Action::Submit),
+    bind(
+        &[key(KeyCode::Enter)],
+        "Enter",
+        "send",
+        "sends the prompt; while the model works, queues it",
+        Action::Submit,
+    ),
     bind(
         &[key(KeyCode::Esc)],
         "Esc",
@@ -85,6 +91,14 @@ const PROMPT: &[Binding] = &[
         Action::Help,
     ),
     NEW_LINE,
+    bind(
+        &[ctrl('s')],
+        "Ctrl-S",
+        "send now",
+        "sends the next queued prompt into the running turn, before its next request",
+        Action::Steer,
+    ),
+    bind(&[ctrl('x')], "Ctrl-X", "", "opens the folded paste beside the cursor", Action::Unfold),
     PREVIOUS,
     bind(&[key(KeyCode::PageUp)], "PgUp", "", "scrolls the conversation up", Action::PageUp),
     bind(&[key(KeyCode::PageDown)], "PgDn", "", "scrolls the conversation down", Action::PageDown),

@@ -50,7 +50,7 @@ fn is_urgent(view: &View<'_>, context: Context, binding: &keymap::Binding) -> bo
     context == Context::Prompt
         && match binding.label {
             "Tab" => model.approval.is_some() && !model.panel_is_next(),
-            "Esc" => model.running,
+            "Esc" | "Ctrl-S" => model.running,
             _ => false,
         }
 }
@@ -59,7 +59,8 @@ fn is_urgent(view: &View<'_>, context: Context, binding: &keymap::Binding) -> bo
 fn word<'a>(view: &View<'_>, context: Context, binding: &'a keymap::Binding) -> &'a str {
     let model = view.model;
     match (context, binding.label) {
-        (Context::Prompt, "Enter") if model.running => "",
+        (Context::Prompt, "Enter") if model.running => "queue",
+        (Context::Prompt, "Ctrl-S") if !model.running || model.queue.next().is_none() => "",
         (Context::Prompt, "Esc") if model.approval.is_some() => "deny",
         (Context::Prompt, "Esc") if !model.running => "",
         (Context::Prompt, "Tab") if model.approval.is_some() && !model.panel_is_next() => "decide",

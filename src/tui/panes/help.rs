@@ -10,15 +10,17 @@ use crate::tui::rows::Rows;
 use crate::tui::scroll::{Measure, Scroll};
 use crate::tui::theme::Look;
 
-const WORDS: [(&str, &str); 4] = [
+const WORDS: [(&str, &str); 6] = [
     ("/help", "shows these keys"),
     ("/continue", "posts the history once more: after a failure, a stop or the turn limit"),
     ("/clear", "starts anew: the model will remember nothing"),
+    ("!command", "runs it at once; the model is told command and output with your next prompt"),
+    ("!!command", "runs it at once; nothing of it is sent to the model"),
     ("/quit", "ends limpid; so do q and exit alone"),
 ];
 
 /// The keys of the editor, which takes them itself.
-const EDITING: [(&str, &str); 7] = [
+const EDITING: [(&str, &str); 8] = [
     ("Ctrl-A Ctrl-E", "to the start, to the end of the line (also Home, End)"),
     ("Alt-B Alt-F", "a word back, a word on (also Ctrl-Left, Ctrl-Right)"),
     ("Ctrl-W Alt-D", "deletes the word before, the word after"),
@@ -26,6 +28,7 @@ const EDITING: [(&str, &str); 7] = [
     ("Ctrl-Y", "puts back what was deleted last"),
     ("Ctrl-_ Alt-Z", "undoes; Alt-Shift-Z does it again"),
     ("Up Down", "on the first or last row of the prompt: earlier prompts"),
+    ("Up, Ctrl-U", "in an empty prompt: takes back the last queued one, removes it"),
 ];
 
 /// Draws the help over the screen and returns what it came to.

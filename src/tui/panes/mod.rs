@@ -7,6 +7,7 @@ pub(super) mod footer;
 pub(super) mod help;
 pub(super) mod inspector;
 pub(super) mod prompt;
+pub(super) mod queue;
 mod readable;
 pub(super) mod status;
 pub(super) mod tools;

@@ -11,10 +11,16 @@ use crate::tui::prompt_history::PromptHistory;
 use crate::tui::theme::Look;
 
 /// The state of the pane.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::tui) struct Prompt {
     draft: Draft,
     history: PromptHistory,
+}
+
+impl Default for Prompt {
+    fn default() -> Self {
+        Self { draft: Draft::folding(), history: PromptHistory::default() }
+    }
 }
 
 /// What a submitted text means.
@@ -24,6 +30,10 @@ pub(in crate::tui) enum Submitted {
     Nothing,
     /// For the model.
     Prompt(String),
+    /// `!command`, or `!!command`, of which the model is not told.
+    Own { command: String, told: bool },
+    /// `!` without a command.
+    NoCommand,
     /// `/continue`
     Continue,
     /// `/clear`
@@ -36,6 +46,38 @@ pub(in crate::tui) enum Submitted {
     Unknown(String),
 }
 
+impl Submitted {
+    /// What a text means. Only a single word of small letters after the slash is a command, so
+    /// that `/usr/bin/env …` is a prompt.
+    pub(in crate::tui) fn of(text: String) -> Self {
+        let word = text.trim();
+        match word {
+            "" => return Self::Nothing,
+            "/continue" => return Self::Continue,
+            "/clear" => return Self::Clear,
+            "/help" => return Self::Help,
+            "/quit" | "q" | "exit" => return Self::Quit,
+            _ => {}
+        }
+        if let Some(command) = word.strip_prefix('!') {
+            let (command, told) = match command.strip_prefix('!') {
+                Some(command) => (command.trim(), false),
+                None => (command.trim(), true),
+            };
+            if command.is_empty() {
+                return Self::NoCommand;
+            }
+            return Self::Own { command: command.to_owned(), told };
+        }
+        match word.strip_prefix('/') {
+            Some(name) if !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase()) => {
+                Self::Unknown(word.to_owned())
+            }
+            _ => Self::Prompt(text),
+        }
+    }
+}
+
 impl Prompt {
     pub(in crate::tui) fn is_empty(&self) -> bool {
         self.draft.is_empty()
@@ -46,30 +88,22 @@ impl Prompt {
         self.draft.rows(width)
     }
 
-    /// What Enter would submit. Only a single word of small letters after the slash is a command, so
-    /// that `/usr/bin/env …` is a prompt.
+    /// What Enter would submit.
     pub(in crate::tui) fn submitted(&self) -> Submitted {
-        let text = self.draft.text();
-        let word = text.trim();
-        match word {
-            "" => Submitted::Nothing,
-            "/continue" => Submitted::Continue,
-            "/clear" => Submitted::Clear,
-            "/help" => Submitted::Help,
-            "/quit" | "q" | "exit" => Submitted::Quit,
-            _ => match word.strip_prefix('/') {
-                Some(name) if !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase()) => {
-                    Submitted::Unknown(word.to_owned())
-                }
-                _ => Submitted::Prompt(text),
-            },
-        }
+        Submitted::of(self.draft.text())
     }
 
-    /// Empties the draft; what was in it can be fetched back with Up.
-    pub(in crate::tui) fn take(&mut self) {
-        self.history.add(&self.draft.text());
+    /// Empties the draft and returns what was in it, which can be fetched back with Up.
+    pub(in crate::tui) fn take(&mut self) -> String {
+        let text = self.draft.text();
+        self.history.add(&text);
         self.draft.clear();
+        text
+    }
+
+    /// Puts a text in the empty draft.
+    pub(in crate::tui) fn fill(&mut self, text: &str) {
+        self.draft.set_text(text);
     }
 
     /// Puts a text back that could not be sent, before what was typed since.
@@ -79,12 +113,22 @@ impl Prompt {
         self.draft.set_text(&joined);
     }
 
+    /// Keeps a text that was removed, so that Ctrl-Y brings it.
+    pub(in crate::tui) fn forget(&mut self, text: &str) {
+        self.draft.keep(text);
+    }
+
     pub(in crate::tui) fn newline(&mut self) {
         self.draft.newline();
     }
 
     pub(in crate::tui) fn paste(&mut self, text: &str) {
         self.draft.paste(text);
+    }
+
+    /// Opens the folded paste beside the cursor, if there is one.
+    pub(in crate::tui) fn unfold(&mut self) -> bool {
+        self.draft.unfold()
     }
 
     /// A key that is text or moves the cursor; beyond the first and last row are earlier prompts.
@@ -119,7 +163,7 @@ pub(in crate::tui) fn draw(
         let waits = view.model.approval.is_some();
         let hint = match (waits, view.model.running, view.model.session.turns.is_empty()) {
             (true, _, _) => "The model waits for your decision above.",
-            (_, true, _) => "Esc stops. What you type stays here until you send it.",
+            (_, true, _) => "Enter queues what you type. Esc stops.",
             (_, _, true) => "Ask something, e.g. List all Python files in this directory",
             _ => "",
         };

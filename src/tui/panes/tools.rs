@@ -41,6 +41,8 @@ struct Detail {
     produced: u64,
     /// What the model was told.
     result: Option<std::sync::Arc<crate::conversation::Entry>>,
+    /// What came of a command of the user's own.
+    own: Option<String>,
     /// Counts the changes.
     version: u32,
 }
@@ -91,7 +93,12 @@ impl Tools {
                 Record::CallDecided(CallDecided { call, .. }) | Record::CallStarted { call } => {
                     self.touch(call);
                 }
-                Record::CallFinished(finished) => self.touch(&finished.call),
+                Record::CallFinished(finished) => {
+                    if let Some(detail) = self.details.get_mut(&finished.call) {
+                        detail.own.clone_from(&finished.output);
+                        detail.version += 1;
+                    }
+                }
                 Record::Entry(entry) => {
                     if let Some(result) = entry.result()
                         && let Some(detail) = self.details.get_mut(&result.call)
@@ -325,6 +332,16 @@ fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
             rows.push("── what the model was told ──", Look::Dim, 0, width);
             rows.push(entry.result().map_or("", |result| &result.text), Look::Text, 0, width);
         }
+        None if detail.own.is_some() => {
+            let sent = log.finished.as_ref().is_some_and(|finished| finished.receipt.sent > 0);
+            let head = if sent {
+                "── what the model is told with your next prompt ──"
+            } else {
+                "── output: not sent, the model is not told ──"
+            };
+            rows.push(head, Look::Dim, 0, width);
+            rows.push(detail.own.as_deref().unwrap_or_default(), Look::Text, 0, width);
+        }
         None if log.started_at.is_some() => {
             let bytes = text::bytes(detail.produced);
             rows.push(&format!("── output so far, {bytes}; newest lines ──"), Look::Dim, 0, width);
@@ -350,6 +367,7 @@ fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
 fn decision(rows: &mut Rows, decided: &CallDecided, width: u16) {
     let by = match decided.by {
         DecidedBy::User => "you",
+        DecidedBy::OwnCommand => "you, by typing it after !",
         DecidedBy::SessionRule => "you, for this exact command in this session",
         DecidedBy::Yolo => "--yolo",
         DecidedBy::Harness => "limpid",

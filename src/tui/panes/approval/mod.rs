@@ -14,7 +14,7 @@ use crossterm::event::KeyEvent;
 pub(in crate::tui) use view::{Layout, draw, height};
 
 use crate::approval::{Analysis, analyse};
-use crate::conversation::{CallId, Command, Decision, Scope, Session};
+use crate::conversation::{Asker, CallId, Command, Decision, Scope, Session};
 use crate::tui::draft::Draft;
 use crate::tui::keymap::Action;
 use crate::tui::scroll::{Measure, Scroll};
@@ -90,11 +90,12 @@ impl Approval {
     ) -> Option<Self> {
         let log = session.calls.get(call)?;
         let command = log.proposed.command.clone()?;
-        let siblings: Vec<&CallId> = session
-            .entries
-            .get(&log.proposed.entry)
-            .map(|entry| entry.calls().map(|call| &call.id).collect())
-            .unwrap_or_default();
+        let entry = match log.proposed.asker {
+            Asker::Model { entry, .. } => session.entries.get(&entry),
+            Asker::User { .. } => None,
+        };
+        let siblings: Vec<&CallId> =
+            entry.map(|entry| entry.calls().map(|call| &call.id).collect()).unwrap_or_default();
         let place = siblings.iter().position(|id| *id == call).unwrap_or(0) + 1;
         Some(Self {
             call: call.clone(),

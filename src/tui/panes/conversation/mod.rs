@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub(in crate::tui) use view::{Layout, draw};
 
 use crate::conversation::{
-    Block, CallId, Entry, Event, Failure, Origin, Progress, Record, Role, Session,
+    Block, CallFinished, CallId, Entry, Event, Failure, Origin, Progress, Record, Role, Session,
     TransitionReason, TurnNumber,
 };
 use crate::text;
@@ -27,6 +27,8 @@ enum Item {
     Reply { entry: Arc<Entry>, head: bool },
     /// A call of the model; one row that shows how it goes.
     Call(CallId),
+    /// What came of a command of the user's own.
+    Output { text: String, told: bool },
     /// A remark of limpid's.
     Note(String, Look),
     /// The exchange failed.
@@ -57,6 +59,9 @@ pub(in crate::tui) struct Conversation {
     live_number: u64,
     /// Whether the model's name stands above what it said since the last prompt.
     headed: bool,
+    /// What came of the user's own command that ran last: the entry that tells the model of it has
+    /// the same words, and is not shown a second time.
+    own: Option<String>,
     pub(in crate::tui) scroll: Scroll,
 }
 
@@ -67,6 +72,7 @@ impl Default for Conversation {
             live: Live::default(),
             live_number: 0,
             headed: false,
+            own: None,
             scroll: Scroll::following(),
         }
     }
@@ -120,6 +126,12 @@ impl Conversation {
             Record::CallProposed(proposed) => {
                 self.items.push(Item::Call(proposed.call.clone()));
             }
+            Record::CallFinished(CallFinished { output: Some(text), receipt, .. }) => {
+                let told = receipt.sent > 0;
+                self.items.push(Item::Output { text: text.clone(), told });
+                self.own = told.then(|| text.clone());
+                self.headed = false;
+            }
             Record::Ended(reason) => self.ended(reason),
             _ => {}
         }
@@ -127,6 +139,8 @@ impl Conversation {
 
     fn entry(&mut self, entry: &Arc<Entry>) {
         match (entry.role, entry.origin) {
+            (Role::User, Origin::User)
+                if self.own.take().is_some_and(|own| own == entry.text()) => {}
             (Role::User, Origin::User) => {
                 self.items.push(Item::Prompt(entry.clone()));
                 self.headed = false;

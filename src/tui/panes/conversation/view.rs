@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 
 use super::super::call;
 use super::{Conversation, Item, Live, separator};
-use crate::conversation::{Block, CallId, Entry, Failure};
+use crate::conversation::{Asker, Block, CallId, Entry, Failure};
 use crate::text;
 use crate::tui::View;
 use crate::tui::paint;
@@ -119,10 +119,29 @@ fn lay_out(item: &Item, width: u16, first: bool) -> Laid {
             rows.blank();
         }
         Item::Reply { entry, head } => reply(&mut rows, entry, *head, width),
+        Item::Output { text, told } => own_output(&mut rows, text, *told, width),
         Item::Note(note, look) => rows.push(note, *look, 0, width),
         Item::Failure(failure) => lay_out_failure(&mut rows, failure, width),
     }
     Laid::Rows(rows)
+}
+
+/// Lines of an own command's output that stand in the conversation.
+const OUTPUT_LINES: usize = 12;
+
+fn own_output(rows: &mut Rows, output: &str, told: bool, width: u16) {
+    let head =
+        if told { "told with your next prompt:" } else { "not sent, the model is not told:" };
+    rows.push(head, Look::Strong, 3, width);
+    let count = output.lines().count();
+    let skipped = count.saturating_sub(OUTPUT_LINES);
+    if skipped > 0 {
+        let note = format!("… {skipped} lines before these; the tools pane has all");
+        rows.push(&note, Look::Dim, 3, width);
+    }
+    for line in output.lines().skip(skipped) {
+        rows.push(line, Look::Dim, 3, width);
+    }
 }
 
 fn reply(rows: &mut Rows, entry: &Entry, head: bool, width: u16) {
@@ -239,7 +258,12 @@ fn call_row(view: &View<'_>, id: &CallId, area: Rect, buf: &mut Buffer) {
                 lines => format!("{lines} lines"),
             });
         }
-        tail.push(format!("sent {}", text::bytes(finished.receipt.sent)));
+        let sent = finished.receipt.sent;
+        tail.push(match log.proposed.asker {
+            Asker::User { .. } if sent == 0 => "not sent".to_owned(),
+            Asker::User { .. } => text::bytes(sent),
+            Asker::Model { .. } => format!("sent {}", text::bytes(sent)),
+        });
     } else if let Some(ms) = call::ran_ms(log, view.unix_ms) {
         tail[1] = format!("{} {}", tail[1], call::seconds(ms));
     }

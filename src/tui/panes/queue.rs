@@ -1,0 +1,160 @@
+//! The queue: prompts submitted while the model works. They wait here, on the screen's side, where
+//! they can be seen, edited and removed, until the loop has ended well; or one is sent into the
+//! running turn.
+
+use std::collections::VecDeque;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::text::{self, Show};
+use crate::tui::View;
+use crate::tui::model::Model;
+use crate::tui::paint;
+use crate::tui::theme::Look;
+
+/// Prompts that may wait.
+const MOST: usize = 20;
+
+/// Rows of the list at most, its heading among them.
+const ROWS: u16 = 5;
+
+/// Screens under this many rows have room for the heading only.
+const ROOMY: u16 = 16;
+
+/// What waits, in order.
+#[derive(Debug, Default)]
+pub(in crate::tui) struct Queue {
+    /// Sent into the running turn; the record of it has not come yet.
+    steering: VecDeque<String>,
+    waiting: VecDeque<String>,
+}
+
+impl Queue {
+    pub(in crate::tui) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn len(&self) -> usize {
+        self.steering.len() + self.waiting.len()
+    }
+
+    /// Whether there is room for one more.
+    pub(in crate::tui) fn has_room(&self) -> bool {
+        self.len() < MOST
+    }
+
+    /// Adds a prompt at the end.
+    pub(in crate::tui) fn push(&mut self, prompt: String) {
+        self.waiting.push_back(prompt);
+    }
+
+    /// Takes the prompt out that was added last.
+    pub(in crate::tui) fn take_last(&mut self) -> Option<String> {
+        self.waiting.pop_back()
+    }
+
+    /// The prompt that comes next.
+    pub(in crate::tui) fn next(&self) -> Option<&str> {
+        self.waiting.front().map(String::as_str)
+    }
+
+    /// Takes out the prompt that comes next.
+    pub(in crate::tui) fn take_next(&mut self) -> Option<String> {
+        self.waiting.pop_front()
+    }
+
+    /// The next prompt goes into the running turn. It is listed until its record comes.
+    pub(in crate::tui) fn steer(&mut self) -> Option<String> {
+        let prompt = self.waiting.pop_front()?;
+        self.steering.push_back(prompt.clone());
+        Some(prompt)
+    }
+
+    /// The model is told this prompt.
+    pub(in crate::tui) fn told(&mut self, prompt: &str) {
+        if self.steering.front().is_some_and(|first| first == prompt) {
+            self.steering.pop_front();
+        }
+    }
+
+    /// No request follows: what came too late for the last one waits again, before the rest.
+    pub(in crate::tui) fn settle(&mut self) {
+        while let Some(prompt) = self.steering.pop_back() {
+            self.waiting.push_front(prompt);
+        }
+    }
+
+    /// A prompt could not be sent into the running turn.
+    pub(in crate::tui) fn steer_refused(&mut self) {
+        if let Some(prompt) = self.steering.pop_back() {
+            self.waiting.push_front(prompt);
+        }
+    }
+}
+
+/// Rows that the list takes on this screen.
+pub(in crate::tui) fn rows(model: &Model, screen: Rect) -> u16 {
+    let count = u16::try_from(model.queue.len()).unwrap_or(u16::MAX);
+    match screen.height {
+        _ if count == 0 => 0,
+        0..=4 => 0,
+        5..ROOMY => 1,
+        _ if model.approval.is_some() => 1,
+        _ => count.saturating_add(1).min(ROWS),
+    }
+}
+
+/// Draws the list.
+pub(in crate::tui) fn draw(view: &View<'_>, area: Rect, buf: &mut Buffer) {
+    let queue = &view.model.queue;
+    let (Some(room), false) = (area.height.checked_sub(1), queue.is_empty()) else { return };
+    let theme = view.theme;
+    let count = queue.len();
+    let head = format!(" {count} queued");
+    let (state, keys) = if view.model.running {
+        ("", "Ctrl-S sends the next into this turn · ↑ edits the last · Ctrl-U removes it")
+    } else {
+        (", held", "Enter sends the next · ↑ edits the last · Ctrl-U removes it")
+    };
+    let mut pieces = vec![(head.as_str(), Look::Strong), (state, Look::Warning)];
+    let first = queue.waiting.front().map(|first| first_line(first)).unwrap_or_default();
+    if room == 0 {
+        pieces.extend([(": ", Look::Text), (first.as_str(), Look::Text)]);
+    } else {
+        pieces.extend([(" · ", Look::Dim), (keys, Look::Dim)]);
+    }
+    paint::pieces(buf, (area.x, area.y), area.width, &pieces, theme);
+    let steering = queue.steering.iter().map(|prompt| ("→", prompt));
+    let waiting = queue.waiting.iter().map(|prompt| ("·", prompt));
+    let shown = usize::from(room);
+    for (y, (index, (mark, prompt))) in
+        (area.y + 1..area.bottom()).zip(steering.chain(waiting).enumerate())
+    {
+        let left = count - index;
+        if index + 1 == shown && left > 1 {
+            let more = format!("   … {left} more");
+            paint::pieces(buf, (area.x, y), area.width, &[(&more, Look::Dim)], theme);
+            break;
+        }
+        let line = first_line(prompt);
+        let told = if mark == "→" { "  goes with the next request" } else { "" };
+        let pieces = [
+            ("   ", Look::Text),
+            (mark, Look::Dim),
+            (" ", Look::Text),
+            (line.as_str(), Look::Text),
+            (told, Look::Dim),
+        ];
+        paint::pieces(buf, (area.x, y), area.width, &pieces, theme);
+    }
+}
+
+fn first_line(prompt: &str) -> String {
+    let mut lines = prompt.lines().filter(|line| !line.trim().is_empty());
+    let mut line = text::visible(lines.next().unwrap_or_default(), Show::Prose).into_owned();
+    if lines.next().is_some() {
+        line.push_str(" ⏎");
+    }
+    line
+}

@@ -1,0 +1,134 @@
+//! Prompts submitted while the model works: listed, edited, removed, sent in order, or sent into
+//! the running turn.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod stage;
+
+use crossterm::event::{KeyCode, KeyModifiers};
+use limpid::conversation::{Command, TransitionReason};
+use stage::Stage;
+
+fn running(columns: u16, rows: u16) -> Stage {
+    let mut stage = Stage::new(columns, rows);
+    stage.prompt("one");
+    stage.request();
+    stage
+}
+
+fn submit(stage: &mut Stage, text: &str) {
+    stage.type_text(text);
+    stage.press(KeyCode::Enter);
+}
+
+fn prompt(text: &str) -> Command {
+    Command::Prompt(text.to_owned())
+}
+
+fn ctrl(stage: &mut Stage, c: char) {
+    stage.press_with(KeyCode::Char(c), KeyModifiers::CONTROL);
+}
+
+#[test]
+fn prompts_wait_in_sight_and_follow_one_by_one() {
+    let mut stage = running(80, 24);
+    submit(&mut stage, "two");
+    submit(&mut stage, "three");
+    assert!(stage.sent.is_empty());
+    let screen = stage.screen();
+    assert!(screen.contains(" 2 queued · Ctrl-S"), "{screen}");
+    assert!(screen.contains("   · two\n   · three\n"), "{screen}");
+    stage.ended(TransitionReason::Answered);
+    assert_eq!(stage.sent, [prompt("two")]);
+    stage.prompt("two");
+    stage.request();
+    assert!(stage.screen().contains(" 1 queued"), "{}", stage.screen());
+    stage.ended(TransitionReason::Answered);
+    assert_eq!(stage.sent, [prompt("two"), prompt("three")]);
+    assert!(!stage.screen().contains("queued"));
+}
+
+#[test]
+fn a_stopped_or_failed_prompt_holds_the_queue() {
+    for reason in [TransitionReason::Stopped, TransitionReason::TurnLimit(50)] {
+        let mut stage = running(80, 24);
+        submit(&mut stage, "two");
+        stage.ended(reason);
+        assert!(stage.sent.is_empty());
+        let screen = stage.screen();
+        assert!(screen.contains("1 queued, held · Enter sends the next"), "{screen}");
+        assert!(screen.contains("Queue held: Enter in an empty prompt"), "{screen}");
+        stage.press(KeyCode::Enter);
+        assert_eq!(stage.sent, [prompt("two")]);
+    }
+}
+
+#[test]
+fn the_last_one_is_taken_back_or_removed() {
+    let mut stage = running(80, 24);
+    submit(&mut stage, "two");
+    submit(&mut stage, "three");
+    stage.press(KeyCode::Up);
+    let screen = stage.screen();
+    assert!(screen.contains("│ three") && screen.contains(" 1 queued"), "{screen}");
+    submit(&mut stage, "!");
+    assert!(stage.screen().contains("   · three!"), "{}", stage.screen());
+    ctrl(&mut stage, 'u');
+    let screen = stage.screen();
+    assert!(!screen.contains("three!") && screen.contains("Removed from the queue"), "{screen}");
+    ctrl(&mut stage, 'y');
+    assert!(stage.screen().contains("│ three!"), "{}", stage.screen());
+    stage.ended(TransitionReason::Answered);
+    assert_eq!(stage.sent, [prompt("two")]);
+}
+
+#[test]
+fn one_key_sends_the_next_into_the_running_turn() {
+    let mut stage = running(80, 24);
+    submit(&mut stage, "two");
+    submit(&mut stage, "three");
+    ctrl(&mut stage, 's');
+    assert_eq!(stage.sent, [Command::Steer("two".to_owned())]);
+    assert!(stage.screen().contains("→ two  goes with the next request"), "{}", stage.screen());
+    // The loop took it.
+    stage.prompt("two");
+    let screen = stage.screen();
+    assert!(!screen.contains("→ two") && screen.contains(" 1 queued"), "{screen}");
+    stage.ended(TransitionReason::Answered);
+    assert_eq!(stage.sent.last(), Some(&prompt("three")));
+}
+
+#[test]
+fn what_came_too_late_for_the_turn_is_the_next_prompt() {
+    let mut stage = running(80, 24);
+    submit(&mut stage, "two");
+    submit(&mut stage, "three");
+    ctrl(&mut stage, 's');
+    stage.ended(TransitionReason::Answered);
+    assert_eq!(stage.sent, [Command::Steer("two".to_owned()), prompt("two")]);
+    assert!(stage.screen().contains(" 1 queued"));
+    // And one that the loop had no room for waits again.
+    ctrl(&mut stage, 's');
+    let refused = stage.sent.pop().unwrap();
+    stage.model.refused(refused);
+    let screen = stage.screen();
+    assert!(screen.contains("   · three") && screen.contains("Busy"), "{screen}");
+}
+
+#[test]
+fn the_list_is_bounded_and_leaves_room_for_the_rest() {
+    for (columns, rows) in [(120, 40), (80, 24), (40, 10), (20, 6)] {
+        let mut stage = running(columns, rows);
+        for n in 1..=30 {
+            stage.type_text(&format!("p{n}"));
+            stage.press(KeyCode::Enter);
+        }
+        let screen = stage.screen();
+        assert!(screen.contains("20 queued"), "{screen}");
+        assert!(screen.contains("p30"), "what does not fit stays in the prompt: {screen}");
+        if rows >= 24 {
+            assert!(screen.contains("   · p3\n   … 17 more\n"), "{screen}");
+        }
+        assert!(!screen.contains("no cursor"), "{screen}");
+    }
+}

@@ -1,0 +1,197 @@
+//! Writing, with limpid itself on a pseudo-terminal and a server that keeps what was posted.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod support;
+
+use support::limpid::World;
+use support::pty::Screen;
+use support::server::{Server, calls, text};
+
+fn start(world: &World, server: &Server, more: &[&str]) -> Screen {
+    let url = server.url();
+    let mut arguments = vec!["--url", &url, "--model", "m"];
+    arguments.extend(more);
+    Screen::start(world, &arguments, 100, 30)
+}
+
+fn submit(screen: &mut Screen, text: &str) {
+    screen.keys(text);
+    screen.shows(text);
+    screen.keys("\r");
+}
+
+/// Roles and texts of the messages of the nth request, from 0.
+fn messages(server: &Server, nth: usize) -> Vec<(String, String)> {
+    let body: serde_json::Value = serde_json::from_slice(&server.requests()[nth].body).unwrap();
+    let word = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    let messages = body["messages"].as_array().unwrap().iter();
+    messages.map(|message| (word(&message["role"]), word(&message["content"]))).collect()
+}
+
+#[test]
+fn a_queued_prompt_is_sent_into_the_running_turn_and_another_after_it() {
+    let world = World::new();
+    let server = Server::start(vec![
+        calls(&["until [ -e go ]; do sleep 0.05; done; echo gone"]),
+        text("First answer."),
+        text("Second answer."),
+    ]);
+    let mut screen = start(&world, &server, &["--yolo"]);
+    submit(&mut screen, "begin");
+    screen.shows("running");
+    submit(&mut screen, "and also this");
+    screen.shows("1 queued");
+    submit(&mut screen, "afterwards that");
+    screen.shows("2 queued");
+    screen.keys("\x13");
+    screen.shows("goes with the next request");
+    std::fs::write(world.project().join("go"), "").unwrap();
+    screen.shows("Second answer.");
+    let second = messages(&server, 1);
+    let roles: Vec<&str> = second.iter().map(|(role, _)| role.as_str()).collect();
+    assert_eq!(roles, ["system", "user", "assistant", "tool", "user"]);
+    assert_eq!(second[4].1, "and also this");
+    let third = messages(&server, 2);
+    assert_eq!(third[6], ("user".to_owned(), "afterwards that".to_owned()));
+    assert_eq!(server.requests().len(), 3);
+}
+
+#[test]
+fn a_stop_holds_the_queue_and_what_was_sent_into_the_turn_too_late_is_in_it() {
+    let world = World::new();
+    let server = Server::start(vec![calls(&["sleep 60"]), text("Now.")]);
+    let mut screen = start(&world, &server, &["--yolo"]);
+    submit(&mut screen, "begin");
+    screen.shows("running");
+    submit(&mut screen, "never told");
+    screen.shows("1 queued");
+    screen.keys("\x13");
+    screen.shows("goes with the next request");
+    screen.keys("\x1b");
+    screen.shows("1 queued, held");
+    assert_eq!(server.requests().len(), 1);
+    screen.keys("\r");
+    screen.shows("Now.");
+    let told = messages(&server, 1);
+    assert_eq!(told.iter().filter(|(_, text)| text == "never told").count(), 1);
+}
+
+/// Lines of the conversation as a screen shows them that has read nothing but the journal.
+fn replayed(journal: &std::path::Path, columns: u16, rows: u16) -> String {
+    use limpid::tui::{self, Input, Model, RenderCache, Setup};
+    let now = std::time::Instant::now();
+    let text = std::fs::read_to_string(journal.join("journal.jsonl")).unwrap();
+    let records: Vec<limpid::conversation::Stamped> =
+        text.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+    let profile = records.iter().find_map(|stamped| match &stamped.record {
+        limpid::conversation::Record::Profile(profile) => Some(profile.clone()),
+        _ => None,
+    });
+    let mut model = Model::new(Setup {
+        directory: "~".to_owned(),
+        profile: profile.unwrap(),
+        mode: limpid::approval::Mode::Ask,
+        turn_limit: 50,
+        colour: true,
+    });
+    for stamped in records {
+        let event = limpid::conversation::Event::Record(stamped.into());
+        assert_eq!(tui::update(&mut model, Input::Event(event), now), []);
+    }
+    let backend = ratatui::backend::TestBackend::new(columns, rows);
+    let mut terminal = ratatui::Terminal::new(backend).unwrap();
+    let mut cache = RenderCache::default();
+    terminal.draw(|frame| tui::draw(&model, &mut cache, frame, now, 0)).unwrap();
+    terminal.backend().to_string()
+}
+
+#[test]
+fn a_command_of_ones_own_runs_at_once_and_is_told_with_the_next_prompt() {
+    let world = World::new();
+    let server = Server::start(vec![text("I see."), text("Yes.")]);
+    let mut screen = start(&world, &server, &[]);
+    submit(&mut screen, "!echo one; echo two >&2; exit 3");
+    screen.shows("told with your next prompt");
+    screen.shows("[exit code 3]");
+    assert_eq!(server.requests().len(), 0);
+    submit(&mut screen, "!!echo hid''den from the model");
+    screen.shows("not sent");
+    screen.shows("hidden from the model");
+    submit(&mut screen, "what happened?");
+    screen.shows("I see.");
+    let told = messages(&server, 0);
+    let note = "I ran this command myself; it was no call of yours.\n\
+                $ echo one; echo two >&2; exit 3\none\ntwo\n[exit code 3]";
+    assert_eq!(told[1], ("user".to_owned(), note.to_owned()));
+    assert_eq!(told[2], ("user".to_owned(), "what happened?".to_owned()));
+    submit(&mut screen, "and now?");
+    screen.shows("Yes.");
+    for request in server.requests() {
+        let body = String::from_utf8(request.body).unwrap();
+        assert!(!body.contains("den from") && !body.contains("!!"), "{body}");
+    }
+    screen.keys("\x04");
+    assert!(screen.end().success());
+    // Whoever reads the journal sees the same.
+    let sessions = world.sessions();
+    let journal = std::fs::read_to_string(sessions[0].join("journal.jsonl")).unwrap();
+    assert!(journal.contains("\"by\":\"own_command\""), "{journal}");
+    let replayed = replayed(&sessions[0], 100, 30);
+    for line in screen_lines(&screen.text()) {
+        assert!(replayed.contains(&line), "not replayed: {line}\n{replayed}");
+    }
+}
+
+/// What stands in the conversation pane, row by row.
+fn screen_lines(screen: &str) -> Vec<String> {
+    let rows = screen.lines().skip(2).take_while(|row| !row.starts_with('╰'));
+    let inside = rows.map(|row| row.chars().skip(2).take(48).collect::<String>());
+    inside.map(|row| row.trim_end().to_owned()).filter(|row| !row.is_empty()).collect()
+}
+
+#[test]
+fn esc_stops_a_command_of_ones_own_and_a_dangerous_one_asks_once() {
+    let world = World::new();
+    let server = Server::start(vec![text("I see.")]);
+    let mut screen = start(&world, &server, &[]);
+    submit(&mut screen, "!echo begun; sleep 60");
+    screen.shows("begun");
+    submit(&mut screen, "then this");
+    screen.shows("1 queued");
+    screen.keys("\x1b");
+    screen.shows("1 queued, held");
+    screen.shows("stopped by the user");
+    assert_eq!(server.requests().len(), 0);
+    screen.keys("\x15");
+    screen.hides("queued,");
+    submit(&mut screen, "!sudo touch canary");
+    screen.shows("Allow this command?");
+    screen.shows("▸ y once");
+    screen.keys("n");
+    screen.shows("denied");
+    assert!(!world.project().join("canary").exists());
+    submit(&mut screen, "go");
+    screen.shows("I see.");
+    let told = messages(&server, 0);
+    assert_eq!(told.len(), 3, "a denied command is not told: {told:?}");
+    assert!(told[1].1.contains("begun\n[stopped by the user"), "{told:?}");
+}
+
+#[test]
+fn a_megabyte_is_pasted_folded_and_sent_exactly() {
+    let world = World::new();
+    let server = Server::start(vec![text("I see.")]);
+    let mut screen = start(&world, &server, &[]);
+    let pasted = "some words, 你好 and\ttabs \u{7f}\r\n".repeat(40_000);
+    assert!(pasted.len() > 1 << 20);
+    screen.keys("look: ");
+    let before = std::time::Instant::now();
+    screen.keys(&format!("\x1b[200~{pasted}\x1b[201~"));
+    screen.shows("look: [pasted 40000 lines, 1.");
+    // An unoptimised build on a busy machine, the pty included; a release build takes a tenth.
+    assert!(before.elapsed() < std::time::Duration::from_secs(5), "{:?}", before.elapsed());
+    assert_eq!(server.requests().len(), 0, "nothing is submitted");
+    screen.keys("\r");
+    screen.shows("I see.");
+    assert_eq!(messages(&server, 0)[1].1, format!("look: {}", pasted.replace("\r\n", "\n")));
+}
