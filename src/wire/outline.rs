@@ -125,7 +125,7 @@ pub fn outline(parts: &[Arc<Part>], previous: &[Arc<Part>], session: &Session) -
         }
         for (index, entry) in entries {
             if let Some(sent) = is_reasoning_sent(entry, parts) {
-                let word = if sent { "reasoning sent back" } else { "reasoning not sent back" };
+                let word = if sent { "reasoning: sent back" } else { "reasoning: not sent back" };
                 row.add_note(word);
             }
             // An entry may have become several messages: each holds its own calls.
@@ -367,5 +367,65 @@ fn result_note(session: &Session, call: &CallId) -> String {
     match receipt {
         Some(receipt) if receipt.cut > 0 => format!("cut from {}", text::bytes(receipt.produced)),
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::{
+        Block, Call, CallResult, History, Opaque, Overlays, Reasoning, Role, ToolDefinition,
+    };
+    use crate::wire::{Assembler, Dialect, Format, Parameters, ReasoningBack, Settings};
+
+    /// The notes on the rows of a request whose second message thought before it called.
+    fn notes(format: Format, reasoning_back: ReasoningBack, opaque: Option<&str>) -> Vec<String> {
+        let (mut history, mut session) = (History::default(), Session::default());
+        let id = CallId("c1".to_owned());
+        let arguments = r#"{"command":"ls"}"#.to_owned();
+        let opaque =
+            opaque.map(|json| Opaque { format: format.name().to_owned(), json: json.to_owned() });
+        let thought = Reasoning { text: "I \"think\"\n".to_owned(), opaque };
+        let result = CallResult { call: id.clone(), text: "a".to_owned(), is_error: false };
+        let blocks = [
+            (Role::User, vec![Block::Text("go".to_owned())]),
+            (
+                Role::Assistant,
+                vec![
+                    Block::Reasoning(thought),
+                    Block::Call(Call { id, name: "bash".to_owned(), arguments }),
+                ],
+            ),
+            (Role::Tool, vec![Block::Result(result)]),
+        ];
+        for (role, blocks) in blocks {
+            let entry = history.append(role, Origin::User, blocks);
+            session.entries.insert(entry.id, entry);
+        }
+        let settings = Settings {
+            format,
+            model: "m".to_owned(),
+            tools: Vec::<ToolDefinition>::new(),
+            dialect: Dialect { reasoning_back, ..Dialect::default() },
+            parameters: Parameters::default(),
+        };
+        let request =
+            Assembler::default().assemble(history.entries(), &Overlays::default(), &settings);
+        let rows = outline(&request.parts, &[], &session);
+        rows.into_iter().map(|row| row.note).filter(|note| !note.is_empty()).collect()
+    }
+
+    #[test]
+    fn reasoning_says_whether_it_goes_back_in_every_format() {
+        let (back, not) = ("reasoning: sent back", "reasoning: not sent back");
+        let (never, with_calls) = (ReasoningBack::Never, ReasoningBack::WithCalls);
+        assert_eq!(notes(Format::OpenaiChat, never, None), [not]);
+        assert_eq!(notes(Format::OpenaiChat, with_calls, None), [back]);
+        let signed = r#"{"type":"thinking","thinking":"I","signature":"s"}"#;
+        assert_eq!(notes(Format::Anthropic, never, Some(signed)), [back]);
+        assert_eq!(notes(Format::Anthropic, never, None), [not]);
+        let item = r#"{"type":"reasoning","encrypted_content":"x","summary":[]}"#;
+        assert_eq!(notes(Format::OpenaiResponses, never, Some(item)), [back, back]);
+        assert_eq!(notes(Format::OpenaiResponses, never, None), [not]);
     }
 }

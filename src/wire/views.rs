@@ -103,7 +103,7 @@ pub fn response(turn: &Turn, kept: &[(u32, Kept)]) -> Vec<Line> {
                 lines.extend(answered.into_iter().flat_map(recorded_head));
                 let why = match other {
                     Some(Kept::NotSaved) if answered.is_some() => {
-                        "The raw events are not kept: this session is not saved.".to_owned()
+                        "Raw events are not kept: the session is not saved.".to_owned()
                     }
                     Some(Kept::Unreadable(why)) => {
                         format!("The raw events cannot be read: {why}.")

@@ -230,6 +230,13 @@ impl Stage {
         self.attempt();
     }
 
+    /// The history begins anew, with another system prompt.
+    pub fn clear(&mut self) {
+        self.record(Record::Head(None));
+        self.history.clear();
+        self.entry(Role::System, Origin::System, vec![Block::Text(SYSTEM.to_owned())]);
+    }
+
     /// The attempt under way is refused, and the next one begins.
     pub fn refused_once(&mut self) {
         let failure = Failure {

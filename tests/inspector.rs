@@ -1,0 +1,272 @@
+//! The right-hand panes: how one gets from view to view of a turn and back, and that nothing in
+//! them is cut off, hidden or out of reach at any size.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod stage;
+
+use crossterm::event::KeyCode;
+use limpid::conversation::{
+    Block, Failure, FailureKind, Origin, Place, Reasoning, Record, Repair, Role, TransitionReason,
+    TurnNumber,
+};
+use limpid::wire::exchange::{Kept, KeptResponse};
+use stage::Stage;
+
+const SIZES: [(u16, u16); 3] = [(40, 10), (80, 24), (120, 40)];
+
+/// In the inspector, with two turns.
+fn inspecting(columns: u16, rows: u16) -> Stage {
+    let mut stage = Stage::new(columns, rows);
+    stage.two_turns();
+    stage.frame();
+    stage.press(KeyCode::BackTab);
+    stage
+}
+
+fn key(stage: &mut Stage, key: char) -> String {
+    stage.press(KeyCode::Char(key));
+    stage.screen()
+}
+
+#[track_caller]
+fn has(screen: &str, words: &str) {
+    assert!(screen.contains(words), "{words:?} is not in\n{screen}");
+}
+
+#[test]
+fn every_view_is_one_key_from_every_other_and_keeps_the_turn() {
+    let views = ["[roles]", "[message]", "[diff]", "[request]", "[response]", "[usage]"];
+    for (columns, rows) in SIZES {
+        for from in '1'..='6' {
+            for to in '1'..='6' {
+                let mut stage = inspecting(columns, rows);
+                stage.press(KeyCode::Left);
+                key(&mut stage, from);
+                let screen = key(&mut stage, to);
+                has(&screen, views[to as usize - '1' as usize]);
+                if (to != '1' || columns > 40) && to != '1' {
+                    has(&screen, "turn ‹[1] 2›");
+                }
+            }
+        }
+        let mut stage = inspecting(columns, rows);
+        for view in views.iter().cycle().skip(1).take(6) {
+            has(&key(&mut stage, 'v'), view);
+        }
+    }
+}
+
+#[test]
+fn esc_leads_back_to_where_a_view_was_opened() {
+    let mut stage = inspecting(120, 40);
+    key(&mut stage, '4');
+    stage.press(KeyCode::Esc);
+    has(&stage.screen(), "[roles]");
+    stage.press(KeyCode::Enter);
+    key(&mut stage, '4');
+    has(&key(&mut stage, '6'), "[usage]");
+    stage.press(KeyCode::Esc);
+    has(&stage.screen(), "[message]");
+    stage.press(KeyCode::Esc);
+    has(&stage.screen(), "[roles]");
+    stage.press(KeyCode::Esc);
+    assert!(!stage.screen().contains("▸Inspector"), "{}", stage.screen());
+}
+
+#[test]
+fn long_views_and_lists_say_where_one_is() {
+    for (columns, rows) in SIZES {
+        let mut stage = inspecting(columns, rows);
+        stage.ran(1, &"a line of a long result\n".repeat(60));
+        stage.request();
+        stage.press(KeyCode::Esc);
+        stage.press(KeyCode::BackTab);
+        let screen = key(&mut stage, '3');
+        has(&screen, " rows 1–");
+        stage.press(KeyCode::End);
+        let screen = stage.screen();
+        let position = screen.split("─ rows ").nth(1).unwrap().split(" ─").next().unwrap();
+        let (range, of) = position.split_once(" of ").unwrap();
+        assert_eq!(range.split_once('–').unwrap().1, of, "{screen}");
+    }
+    let mut stage = inspecting(40, 10);
+    has(&stage.screen(), "rows 1–3 of 7");
+    stage.press(KeyCode::End);
+    has(&stage.screen(), "rows 5–7 of 7");
+}
+
+#[test]
+fn titles_and_the_cache_break_are_never_cut() {
+    for (columns, rows) in SIZES {
+        let mut stage = inspecting(columns, rows);
+        stage.clear();
+        stage.prompt("Something else.");
+        stage.request();
+        has(&stage.screen(), "prefix broken at message 2");
+        for view in '2'..='6' {
+            let screen = key(&mut stage, view);
+            has(&screen, "turn ‹1 2 [3]›");
+            let title = screen.lines().find(|line| line.contains("▸")).unwrap();
+            assert!(!title.contains('…'), "{screen}");
+        }
+    }
+}
+
+#[test]
+fn repairs_are_rows_that_can_be_reached_and_opened() {
+    for (columns, rows) in SIZES {
+        let mut stage = inspecting(columns, rows);
+        for number in 1..=30 {
+            let what =
+                format!("repair number {number}, which is told in as many words as it takes");
+            let repair = Repair::of_request(what);
+            stage.record(Record::Repair { turn: TurnNumber(2), repair });
+        }
+        stage.frame();
+        stage.press(KeyCode::End);
+        has(&stage.screen(), "repair number 30");
+        stage.press(KeyCode::Enter);
+        has(&stage.screen().replace("│\n│", "").replace("  ", " "), "takes");
+    }
+}
+
+#[test]
+fn a_request_that_never_left_is_not_listed_as_sent() {
+    let mut stage = Stage::new(120, 40);
+    stage.prompt("go");
+    stage.request();
+    let why = "cannot connect to 127.0.0.1:9 (connection refused).";
+    let failure = || Failure::new(Place::Transport, FailureKind::Unreachable, why);
+    stage.failed(None, false, failure());
+    stage.ended(TransitionReason::Failed(failure()));
+    stage.frame();
+    stage.press(KeyCode::BackTab);
+    has(&stage.screen(), "✗  · not sent   cannot connect");
+    for view in ['4', '5', '6'] {
+        has(&key(&mut stage, view), "not sent: cannot connect");
+    }
+}
+
+#[test]
+fn an_unsaved_session_says_that_nothing_is_kept() {
+    let mut stage = inspecting(120, 40);
+    let screen = key(&mut stage, '5');
+    has(&screen, "HTTP 200");
+    has(&screen, "content-type: text/event-stream");
+    has(&screen, "Raw events are not kept: the session is not saved.");
+}
+
+#[test]
+fn the_response_view_follows_the_stream() {
+    let mut stage = Stage::new(120, 40);
+    stage.prompt("go");
+    stage.request();
+    stage.frame();
+    stage.press(KeyCode::BackTab);
+    let kept = |events: usize| {
+        let first: String = (1..=events).map(|n| format!("data: event {n}\n\n")).collect();
+        Kept::Response(KeptResponse { first: first.into_bytes(), ..KeptResponse::default() })
+    };
+    stage.kept.insert(1, kept(3));
+    has(&key(&mut stage, '5'), "data: event 3");
+    stage.kept.insert(1, kept(90));
+    stage.stall(300);
+    stage.text("more");
+    let screen = stage.screen();
+    has(&screen, "data: event 90");
+    assert!(!screen.contains("data: event 3 "), "it stays with the end: {screen}");
+    stage.press(KeyCode::Home);
+    stage.kept.insert(1, kept(95));
+    stage.stall(300);
+    stage.text("more");
+    has(&stage.screen(), "data: event 3 ");
+}
+
+#[test]
+fn reasoning_says_whether_it_goes_back() {
+    let mut stage = Stage::new(200, 40);
+    stage.prompt("go");
+    stage.request();
+    let thought = Block::Reasoning(Reasoning::of_text("I think."));
+    let said = Block::Text("Here.".to_owned());
+    stage.entry(Role::Assistant, Origin::Model, vec![thought, said]);
+    stage.prompt("more");
+    stage.request();
+    stage.frame();
+    stage.press(KeyCode::BackTab);
+    has(&stage.screen(), "reasoning: not sent back");
+    for key in [KeyCode::Down, KeyCode::Down, KeyCode::Enter] {
+        stage.press(key);
+    }
+    has(&stage.screen(), "reasoning: not sent back");
+}
+
+#[test]
+fn a_running_call_out_of_sight_is_announced() {
+    for (columns, rows) in SIZES {
+        let mut stage = Stage::new(columns, rows);
+        stage.prompt("go");
+        stage.request();
+        stage.reply("", &["sleep 9"; 40]);
+        for call in 1..40 {
+            stage.ran(call, "ok\n");
+        }
+        stage.decided(40, Some("sleep 9"), None);
+        stage.started(40);
+        stage.frame();
+        for key in [KeyCode::Tab, KeyCode::Tab] {
+            stage.press(key);
+        }
+        assert!(!stage.screen().contains("running ↓"), "{}", stage.screen());
+        stage.press(KeyCode::Home);
+        has(&stage.screen(), "of 40 · 1 running ↓");
+    }
+}
+
+#[test]
+fn an_opened_call_is_named_in_the_title() {
+    for (columns, rows) in SIZES {
+        let mut stage = Stage::new(columns, rows);
+        stage.two_turns();
+        stage.ran(1, &"many lines\n".repeat(80));
+        stage.frame();
+        for key in [KeyCode::Tab, KeyCode::Tab, KeyCode::Enter] {
+            stage.press(key);
+        }
+        let screen = stage.screen();
+        has(&screen, "─ call 2 ✓ exit 0 · 0.02 s");
+        has(&screen, " rows ");
+    }
+}
+
+#[test]
+fn narrow_footers_keep_what_matters_most() {
+    let mut stage = inspecting(40, 10);
+    for words in ["Enter open", "views", "Esc prompt"] {
+        has(&stage.screen(), words);
+    }
+    let screen = key(&mut stage, '2');
+    for words in ["Esc back", "views", "r exact", "? help"] {
+        has(&screen, words);
+    }
+    let mut stage = Stage::new(40, 10);
+    for words in ["Enter send", "Tab next pane", "F1 help"] {
+        has(&stage.screen(), words);
+    }
+}
+
+#[test]
+fn the_status_line_has_the_context_and_forgets_after_clear() {
+    let mut stage = Stage::new(120, 40);
+    stage.two_turns();
+    stage.ended(TransitionReason::Answered);
+    has(&stage.screen(), "turn 2 · answered   ctx 4.1k ↑3.9k ↓212");
+    stage.clear();
+    let screen = stage.screen();
+    let status = screen.lines().next().unwrap();
+    assert!(!status.contains("turn") && !status.contains("ctx"), "{status}");
+    stage.prompt("new");
+    stage.request();
+    has(&stage.screen(), "turn 3");
+}
