@@ -142,12 +142,10 @@ const TOOLS: &[Binding] = &[
 ];
 
 const READ_DOWN: Binding =
-    bind(&[key(KeyCode::PageDown)], "PgDn", "down", "one screen down", Action::PageDown);
-const READ_UP: Binding =
-    bind(&[key(KeyCode::PageUp)], "PgUp", "up", "one screen up", Action::PageUp);
+    bind(&[key(KeyCode::PageDown)], "PgDn", "scroll", "one screen down", Action::PageDown);
 
 const CALL: &[Binding] =
-    &[CLOSE, READ_DOWN, READ_UP, HELP_KEY, NEXT, UP, DOWN, START, END, PREVIOUS, INTERRUPT];
+    &[CLOSE, READ_DOWN, PAGE_UP, HELP_KEY, NEXT, UP, DOWN, START, END, PREVIOUS, INTERRUPT];
 
 /// The views of a turn, wherever one of them is shown.
 const VIEWS: &[Binding] = &[
@@ -227,7 +225,7 @@ const MESSAGE: &[Binding] = &[
     ),
     HELP_KEY,
     READ_DOWN,
-    READ_UP,
+    PAGE_UP,
     UP,
     DOWN,
     START,
