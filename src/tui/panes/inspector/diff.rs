@@ -31,6 +31,10 @@ pub(super) fn lines(
             continue;
         }
         say_same(&mut lines, &mut same);
+        if row.change == Change::NotSent {
+            lines.push((outline::line(row), Look::Dim));
+            continue;
+        }
         lines.push((outline::line(row), Look::Strong));
         let new = content(row, parts);
         match old {
@@ -94,5 +98,35 @@ fn altered(lines: &mut Lines, old: &str, new: &str) {
     }
     for line in &new[start..new.len() - end] {
         lines.push((format!("+ {line}"), Look::Good));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::{Origin, Role, Slot};
+
+    fn part(text: &str) -> Arc<Part> {
+        let slot = Slot::MessageStart("user".to_owned());
+        Arc::new(Part { origin: Origin::User, entry: None, slot, text: text.into() })
+    }
+
+    #[test]
+    fn what_is_altered_left_out_or_gone_is_told_apart() {
+        let (parts, previous) = (
+            [part(r#"{"content":"a\nnew\nz"}"#)],
+            [part(r#"{"content":"a\nold\nz"}"#), part(r#"{"content":"gone"}"#)],
+        );
+        let session = Session::default();
+        let mut rows = outline::outline(&parts, &previous, &session);
+        let kind = RowKind::NotSent(Role::User);
+        rows.push(Row { kind, change: Change::NotSent, parts: Vec::new(), ..rows[0].clone() });
+        let lines = lines(&rows, &parts, &previous, &session);
+        let texts: Vec<&str> = lines.iter().map(|(line, _)| line.as_str()).collect();
+        assert!(texts[0].starts_with("~  1 user"), "{texts:?}");
+        assert_eq!(texts[1..3], ["-   old", "+   new"]);
+        assert!(texts[3].starts_with("-  · user"), "{texts:?}");
+        assert!(texts[4].starts_with("- 2 user") && texts[4].ends_with("no longer sent"));
+        assert_eq!(texts.len(), 5, "{texts:?}");
     }
 }

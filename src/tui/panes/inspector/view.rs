@@ -191,9 +191,14 @@ fn draw_list(
         Some(selected) => (selected + 1).saturating_sub(height),
         None => newest_in_sight(outline, total, height),
     };
-    let rows = outline.iter().map(|row| (outline::line(row), row_look(row)));
-    let rows = rows.chain(remarks.iter().map(|remark| (remark.line(), remark.look)));
-    for (y, (index, (line, look))) in (area.y..area.bottom()).zip(rows.enumerate().skip(top)) {
+    for (y, index) in (area.y..area.bottom()).zip(top..total) {
+        let (line, look) = match outline.get(index) {
+            Some(row) => (outline::line(row), row_look(row)),
+            None => {
+                let remark = remarks.get(index - outline.len());
+                remark.map_or((String::new(), Look::Text), |remark| (remark.line(), remark.look))
+            }
+        };
         let line = text::visible(&line, text::Show::Prose);
         let place = Rect { y, height: 1, ..area };
         paint::line(buf, place, &line, look, view.theme);
