@@ -95,3 +95,58 @@ fn the_offline_model_speaks_every_format() {
         assert_eq!(body["model"], "offline");
     }
 }
+
+/// Events of Anthropic's format.
+fn events(events: &[&str]) -> Vec<Step> {
+    let events = events.iter().map(|data| format!("data: {data}\n\n"));
+    vec![sse_head(), Step::Send(events.collect::<String>().into_bytes())]
+}
+
+#[test]
+fn a_server_that_pauses_is_asked_to_go_on() {
+    let asked = r#"{"type":"server_tool_use","id":"s1","name":"web_search","input":{}}"#;
+    let found = r#"{"type":"web_search_tool_result","tool_use_id":"s1","content":[]}"#;
+    let start = |index: u8, block: &str| {
+        format!(r#"{{"type":"content_block_start","index":{index},"content_block":{block}}}"#)
+    };
+    let text = |text: &str| format!(r#"{{"type":"text","text":"{text}"}}"#);
+    let end = |reason: &str| {
+        format!(r#"{{"type":"message_delta","delta":{{"stop_reason":"{reason}"}}}}"#)
+    };
+    let stop = r#"{"type":"message_stop"}"#;
+    let world = World::new();
+    let server = Server::start(vec![
+        events(&[&start(0, &text("I look. ")), &start(1, asked), &end("pause_turn"), stop]),
+        events(&[&start(0, found), &start(1, &text("Found.")), &end("end_turn"), stop]),
+    ]);
+    let url = server.url();
+    let arguments =
+        ["exec", "--format", "anthropic", "--url", &url, "--model", "m", "--json", "go"];
+    let output = world.run(&arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains(r#""ended":"answered""#), "{}", stdout(&output));
+    let requests = server.requests();
+    assert_eq!(requests.len(), 2);
+    let body: serde_json::Value = serde_json::from_slice(&requests[1].body).unwrap();
+    let messages = body["messages"].as_array().unwrap();
+    assert_eq!(messages.len(), 2, "nothing is put after what the server said: {body}");
+    let asked: serde_json::Value = serde_json::from_str(asked).unwrap();
+    assert_eq!(messages[1]["content"][1], asked);
+
+    let server = Server::start(vec![
+        events(&[&start(0, &text("I look. ")), &end("pause_turn"), stop]),
+        events(&[&start(0, &text("Found.")), &end("end_turn"), stop]),
+    ]);
+    let url = server.url();
+    let arguments = ["exec", "--format", "anthropic", "--url", &url, "--model", "m", "go"];
+    assert_eq!(stdout(&world.run(&arguments)), "I look. Found.\n");
+
+    // A server that never ends is given up at the turn limit.
+    let paused = events(&[&start(0, &text("Hm. ")), &end("pause_turn"), stop]);
+    let server = Server::start(vec![paused]);
+    let url = server.url();
+    let arguments =
+        ["exec", "--format", "anthropic", "--url", &url, "--model", "m", "--max-turns", "3", "go"];
+    assert_eq!(world.run(&arguments).status.code(), Some(3));
+    assert_eq!(server.requests().len(), 3);
+}

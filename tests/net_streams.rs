@@ -106,6 +106,53 @@ fn f02_an_error_in_the_stream_is_told_at_once_in_the_servers_words() {
 }
 
 #[test]
+fn f02_an_error_in_any_format_is_told_while_the_socket_is_held_open() {
+    let event = |json: &str| {
+        let (_, kind) = json.split_once("\"type\":\"").unwrap();
+        let kind = kind.split('"').next().unwrap();
+        Step::Send(format!("event: {kind}\ndata: {json}\n\n").into_bytes())
+    };
+    let anthropic =
+        r#"{"type":"error","error":{"type":"overloaded_error","message":"the GPU caught fire"}}"#;
+    let block =
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Half"}}"#;
+    let responses = r#"{"type":"error","code":"server_error","message":"the GPU caught fire"}"#;
+    let delta = r#"{"type":"response.output_text.delta","output_index":0,"delta":"Half"}"#;
+    for (format, text, error) in
+        [("anthropic", block, anthropic), ("openai-responses", delta, responses)]
+    {
+        let script = vec![sse_head(), event(text), event(error), Step::Hold];
+        let (world, server) = (World::new(), Server::start(vec![script]));
+        let begun = Instant::now();
+        let arguments = ["exec", "--format", format, "--url", &server.url(), "--model", "m", "go"];
+        let output = world.run(&arguments);
+        assert!(begun.elapsed() < Duration::from_secs(10), "waited for a socket held open");
+        assert_eq!((output.status.code(), &*stdout(&output)), (Some(1), "Half\n"));
+        assert!(verdict(&output).contains("the GPU caught fire"), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn f03_silence_is_counted_and_given_up_at_the_limit() {
+    let ping = Step::Send(b": ping\n\n".to_vec());
+    let scripts = [vec![Step::Hold], vec![sse_head(), ping, Step::Hold]];
+    for script in scripts {
+        let (world, server) = (World::new(), Server::start(vec![script]));
+        let arguments = ["--url", &server.url(), "--model", "m", "--idle-timeout", "7"];
+        let mut screen = Screen::start(&world, &arguments, 120, 30);
+        screen.keys("go");
+        screen.shows("go");
+        screen.keys("\r");
+        screen.until("the seconds of waiting", |text| waited(text) >= Some(5));
+        screen.shows(" s, Esc stops");
+        screen.shows("no data from 127.0.0.1");
+        screen.shows("for 7 s");
+        let loaded = limpid::session::load(&world.sessions()[0]).unwrap().session;
+        assert_eq!(loaded.branch().last().unwrap().text(), "go", "nothing was added");
+    }
+}
+
+#[test]
 fn f03_waiting_is_counted_and_stopped_by_one_key() {
     let ping = Step::Send(b": ping\n\n".to_vec());
     let scripts = [vec![Step::Hold], vec![sse_head(), ping.clone(), ping, Step::Hold]];

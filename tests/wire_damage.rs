@@ -1,5 +1,8 @@
-//! Damaged answers: cut, overwritten, shuffled. Nothing panics, and no call becomes runnable that the
-//! bytes do not justify.
+//! Damaged answers in all formats: cut, overwritten, shuffled. Nothing panics, and no call becomes
+//! runnable that the bytes do not justify.
+//!
+//! Each property is tried on 1,500 cases, or on as many as `LIMPID_DAMAGE_CASES` says:
+//! `LIMPID_DAMAGE_CASES=100000 cargo test --profile quick --test wire_damage`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod wire;
@@ -15,6 +18,10 @@ fn all() -> Vec<Fixture> {
     all.extend(fixtures(&shared_root()));
     all.retain(|fixture| fixture.head.is_some());
     all
+}
+
+fn cases() -> u32 {
+    std::env::var("LIMPID_DAMAGE_CASES").map_or(1500, |cases| cases.parse().unwrap())
 }
 
 fn ends() -> impl Strategy<Value = End> {
@@ -56,7 +63,7 @@ fn assert_sane(name: &str, reply: &Reply, end: &End) {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 1500,
+        cases: cases(),
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
@@ -107,6 +114,51 @@ proptest! {
         let reply = fixture.decode(pieces(&body, &cuts), end.clone());
         assert_sane(&fixture.name, &reply, &end);
         prop_assert_eq!(reply, fixture.decode(body.chunks(1), end), "{}", fixture.name);
+    }
+
+    #[test]
+    fn shuffled_events_are_a_failure_or_a_sane_reply(
+        which: prop::sample::Index,
+        moves: Vec<(prop::sample::Index, prop::sample::Index, Move)>,
+        cuts: Vec<prop::sample::Index>,
+        end in ends(),
+    ) {
+        let all = all_once();
+        let fixture = &all[which.index(all.len())];
+        let text = String::from_utf8_lossy(&fixture.body).replace("\r\n", "\n");
+        let mut events: Vec<&str> = text.split_inclusive("\n\n").collect();
+        for (from, to, how) in moves {
+            if events.is_empty() {
+                break;
+            }
+            let (from, to) = (from.index(events.len()), to.index(events.len()));
+            match how {
+                Move::Drop => drop(events.remove(from)),
+                Move::Double => events.insert(to, events[from]),
+                Move::Swap => events.swap(from, to),
+            }
+        }
+        let body = events.concat();
+        let reply = fixture.decode(pieces(body.as_bytes(), &cuts), end.clone());
+        assert_sane(&fixture.name, &reply, &end);
+        prop_assert_eq!(reply, fixture.decode([body.as_bytes()], end), "{}", fixture.name);
+    }
+}
+
+/// What happens to an event.
+#[derive(Debug, Clone, Copy)]
+enum Move {
+    Drop,
+    Double,
+    Swap,
+}
+
+impl Arbitrary for Move {
+    type Parameters = ();
+    type Strategy = BoxedStrategy<Self>;
+
+    fn arbitrary_with((): ()) -> Self::Strategy {
+        prop_oneof![Just(Self::Drop), Just(Self::Double), Just(Self::Swap)].boxed()
     }
 }
 

@@ -213,6 +213,8 @@ fn a_server_block_goes_back_with_its_result_only() {
     let mut cut = whole.clone();
     whole.append(Role::Assistant, Origin::Model, vec![opaque(asked), opaque(found), text("a")]);
     cut.append(Role::Assistant, Origin::Model, vec![text("a"), opaque(asked)]);
+    let mut paused = cut.clone();
+    cut.append(Role::User, Origin::User, vec![text("go on")]);
     let sent = |history: &History, format| {
         Assembler::default().assemble(history.entries(), &Overlays::default(), &settings(format))
     };
@@ -221,6 +223,14 @@ fn a_server_block_goes_back_with_its_result_only() {
     let request = sent(&cut, Format::Anthropic);
     assert!(!body(&request).contains("server_tool_use"));
     assert_eq!(request.repairs, ["a server's call without its result is left out"]);
+
+    // A server that paused in the middle of it gets it back as it was, and then its end.
+    let request = sent(&paused, Format::Anthropic);
+    assert!(body(&request).contains(&format!(",{asked}]}}]")), "{}", body(&request));
+    paused.append(Role::Assistant, Origin::Model, vec![opaque(found), text("b")]);
+    let request = sent(&paused, Format::Anthropic);
+    assert!(body(&request).contains(&format!(",{asked},{found},{{")), "{}", body(&request));
+    assert!(request.repairs.is_empty(), "{:?}", request.repairs);
     let request = sent(&whole, Format::OpenaiResponses);
     assert!(!body(&request).contains("web_search"));
     let left_out = "what only another server understands is left out";

@@ -70,7 +70,7 @@ impl<M: Model> Loop<M> {
             let (turn, request) = self.outgoing.pass(&self.state, &mut self.recorder).await;
             let reply = self.model.ask(turn, &request, &mut self.recorder, stop).await;
             let calls = self.remember_reply(turn, &reply).await;
-            if calls.is_empty() {
+            if calls.is_empty() && !reply.is_paused() {
                 return ended(reply);
             }
             self.run_each(calls, stop).await;
@@ -87,7 +87,8 @@ impl<M: Model> Loop<M> {
                 return TransitionReason::TurnLimit(self.turn_limit);
             }
             self.state.turn_count += 1;
-            self.state.transition_reason = Some(TransitionReason::ToolResult);
+            let stop_reason = reply.stop_reason.as_deref();
+            self.state.transition_reason = Some(TransitionReason::to_go_on(stop_reason));
         }
     }
 

@@ -11,7 +11,7 @@ use crate::agent::{self, Config, Handle, HttpModel};
 use crate::approval::Mode;
 use crate::config::{Choice, ChoiceError, Problem, Source, Sourced};
 use crate::conversation::Profile;
-use crate::net::{Client, Endpoint, Key};
+use crate::net::{Client, Endpoint, Key, Limits, Proxies};
 use crate::offline;
 use crate::session::sessions_dir;
 use crate::tools::{self, minder};
@@ -49,6 +49,7 @@ pub struct Start {
     dialect: Dialect,
     parameters: Parameters,
     command_limit: Duration,
+    limits: Limits,
     withheld: Vec<String>,
 }
 
@@ -157,6 +158,10 @@ impl Connection {
                 .command_timeout
                 .as_ref()
                 .map_or(tools::TIME_LIMIT, |limit| Duration::from_secs(limit.value)),
+            limits: values.idle_timeout.as_ref().map_or_else(Limits::default, |limit| Limits {
+                idle: Duration::from_secs(limit.value),
+                ..Limits::default()
+            }),
             withheld: loaded.key_variables(),
         })
     }
@@ -286,7 +291,8 @@ impl Start {
             sessions: sessions_dir(|name| std::env::var_os(name)),
             directory: self.directory,
         };
-        let model = HttpModel::new(Client::new(), endpoint, self.format);
+        let client = Client::with(self.limits, Proxies::from_env());
+        let model = HttpModel::new(client, endpoint, self.format);
         Ok((agent::spawn(config, model), server))
     }
 }

@@ -57,7 +57,7 @@ async fn converse(mut handle: Handle, prompt: String, json: bool) -> io::Result<
     ];
     let gone = |_| io::Error::other("the loop ended by itself");
     handle.commands.send(Command::Prompt(prompt)).await.map_err(gone)?;
-    let mut report = Report { json, session: Session::default(), reply: None };
+    let mut report = Report { json, session: Session::default(), reply: Vec::new() };
     let mut interrupted = false;
     let reason = loop {
         tokio::select! {
@@ -100,7 +100,7 @@ async fn any([interrupt, terminate, hang_up]: &mut [Signal; 3]) {
 fn code(reason: &TransitionReason) -> u8 {
     match reason {
         TransitionReason::Answered => 0,
-        TransitionReason::Failed(_) | TransitionReason::ToolResult => 1,
+        TransitionReason::Failed(_) | TransitionReason::ToolResult | TransitionReason::Paused => 1,
         TransitionReason::TurnLimit(_) => 3,
         TransitionReason::EmptyReply => 4,
         TransitionReason::RepeatedDenial => 5,
@@ -111,8 +111,8 @@ fn code(reason: &TransitionReason) -> u8 {
 struct Report {
     json: bool,
     session: Session,
-    /// What the newest turn was answered with.
-    reply: Option<Arc<Entry>>,
+    /// What the newest turn was answered with; several entries if the server paused in it.
+    reply: Vec<Arc<Entry>>,
 }
 
 impl Report {
@@ -120,9 +120,16 @@ impl Report {
         if let Event::Record(stamped) = event {
             self.session.apply(stamped);
             match &stamped.record {
-                Record::Request(_) => self.reply = None,
+                Record::Request(_) => {
+                    let before = self.session.turns.iter().rev().nth(1);
+                    let response = before.and_then(|turn| turn.response());
+                    let word = response.and_then(|response| response.stop_reason.as_deref());
+                    if TransitionReason::to_go_on(word) != TransitionReason::Paused {
+                        self.reply.clear();
+                    }
+                }
                 Record::Entry(entry) if entry.role == Role::Assistant => {
-                    self.reply = Some(entry.clone());
+                    self.reply.push(entry.clone());
                 }
                 _ => {}
             }
@@ -195,15 +202,18 @@ impl Report {
         let mut out = io::stdout().lock();
         // What was said before a call is not the answer, unless it was cut off there.
         let cut = matches!(reason, TransitionReason::Failed(_) | TransitionReason::Stopped);
-        let answer = self.reply.as_ref().filter(|entry| cut || entry.calls().next().is_none());
-        if let Some(answer) = answer.map(|entry| entry.text()).filter(|text| !text.is_empty()) {
+        let answer = self.reply.iter().filter(|entry| cut || entry.calls().next().is_none());
+        let answer: String = answer.map(|entry| entry.text()).collect();
+        if !answer.is_empty() {
             let answer =
                 if out.is_terminal() { text::visible(&answer, Show::Prose) } else { answer.into() };
             writeln!(out, "{answer}")?;
             out.flush()?;
         }
         let said = match reason {
-            TransitionReason::Answered | TransitionReason::ToolResult => return Ok(()),
+            TransitionReason::Answered
+            | TransitionReason::ToolResult
+            | TransitionReason::Paused => return Ok(()),
             TransitionReason::EmptyReply => "the model returned nothing".to_owned(),
             TransitionReason::Stopped => "interrupted".to_owned(),
             TransitionReason::TurnLimit(limit) => {

@@ -80,6 +80,12 @@ pub struct Connection {
     #[arg(long, global = true, value_name = "S",
           value_parser = clap::value_parser!(u64).range(1..))]
     command_timeout: Option<u64>,
+    /// Seconds without a byte from the server, then the request is given up [default: 120]
+    ///
+    /// A slow local model that says nothing while it reads a long history needs more.
+    #[arg(long, global = true, value_name = "S",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    idle_timeout: Option<u64>,
     /// How fast the offline model speaks
     #[arg(long, global = true, value_name = "PACE", default_value = "human", hide = true)]
     offline_pace: Pace,

@@ -61,6 +61,7 @@ impl Connection {
                 thinking_budget: said("--thinking-budget", self.thinking_budget),
                 max_turns: said("--max-turns", self.max_turns),
                 command_timeout: said("--command-timeout", self.command_timeout),
+                idle_timeout: said("--idle-timeout", self.idle_timeout),
                 ..Layer::default()
             },
         }

@@ -112,6 +112,8 @@ layer! {
     Top max_turns: u32,
     /// Seconds that one command may take.
     Top command_timeout: u64,
+    /// Seconds without a byte from the server after which a request is given up.
+    Top idle_timeout: u64,
 }
 
 impl Layer {
@@ -130,6 +132,7 @@ impl Layer {
             parallel_calls: parallel_calls.and_then(built_in),
             max_turns: built_in(50),
             command_timeout: built_in(120),
+            idle_timeout: built_in(120),
             ..Self::default()
         }
     }

@@ -17,7 +17,8 @@ impl Failure {
     pub fn next_step(&self) -> String {
         match self.kind {
             FailureKind::Auth => {
-                "Check the key in the variable that --key-env names, and that it belongs to this URL."
+                "Check the key in the variable that --key-env, or the profile's key_env, names, and that it \
+                 belongs to this URL."
             }
             FailureKind::RateLimit | FailureKind::Overloaded => {
                 return match wait(self) {
@@ -31,14 +32,15 @@ impl Failure {
             FailureKind::ContextLength => {
                 "The messages are longer than the model can read: /clear starts anew."
             }
-            FailureKind::NotFound => "Check the model's name (--model) and the URL (--url).",
+            FailureKind::NotFound => "Check the model's name (--model, or the profile's model) and the URL (--url, or its url).",
             FailureKind::InvalidRequest => {
                 "The server refuses the request as it is: the inspector shows its exact body."
             }
             FailureKind::ToolUseFailed => "The model wrote an unusable call; nothing was run. Try again.",
             FailureKind::Server => "The fault is the server's: try again later.",
             FailureKind::Protocol | FailureKind::Malformed => {
-                "Check that the URL (--url) is that of the API, such as http://127.0.0.1:8080/v1."
+                "Check that the URL (--url, or the profile's url) is that of the API, such as \
+                 http://127.0.0.1:8080/v1."
             }
             FailureKind::Unreachable => "Then try again.",
             FailureKind::Disconnected => "Check that the server runs and can be reached, then try again.",

@@ -51,6 +51,9 @@ impl std::fmt::Display for TurnNumber {
 pub enum TransitionReason {
     /// Goes on: calls were answered, the model reads their results next.
     ToolResult,
+    /// Goes on: the server paused in a long turn of its own tools and waits for the same messages,
+    /// with what it has said so far.
+    Paused,
     /// Ended: the model asked for nothing more.
     Answered,
     /// Ended: the model sent neither text nor a call.
@@ -66,10 +69,16 @@ pub enum TransitionReason {
 }
 
 impl TransitionReason {
+    /// Why the loop goes on after a reply that ended so, in the server's word.
+    pub fn to_go_on(stop_reason: Option<&str>) -> Self {
+        if stop_reason == Some(reply::PAUSE) { Self::Paused } else { Self::ToolResult }
+    }
+
     /// The word that stands for it in the status line and in outlines.
     pub fn word(&self) -> &'static str {
         match self {
             Self::ToolResult => "tool_result",
+            Self::Paused => "paused",
             Self::Answered => "answered",
             Self::EmptyReply => "empty_reply",
             Self::Stopped => "stopped",

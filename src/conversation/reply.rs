@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Block, Call, Failure, Opaque, Reasoning};
 
+/// The stop reason of a server that waits to be asked to go on (Anthropic).
+pub(super) const PAUSE: &str = "pause_turn";
+
 /// Everything that one response held. A failure is part of it: what arrived before stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reply {
@@ -74,6 +77,12 @@ impl Reply {
             }
             _ => self.content.push(piece.clone()),
         }
+    }
+
+    /// Whether the server waits for the same messages, with this reply, to go on with it.
+    pub fn is_paused(&self) -> bool {
+        let whole = self.failure.is_none() && !self.stopped && !self.content.is_empty();
+        whole && self.stop_reason.as_deref() == Some(PAUSE)
     }
 
     /// The answer's text.

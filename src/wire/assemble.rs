@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use super::sequel::{self, Sequel};
 use super::{Dialect, Format, Parameters, anthropic, json, openai_chat, openai_responses};
 use crate::conversation::{
     Block, CallId, Entry, EntryId, Origin, Overlay, Overlays, Part, PartNumber, RequestRecord,
@@ -89,10 +90,11 @@ pub struct Assembler {
     repaired: HashSet<String>,
 }
 
-/// What an entry became under an overlay.
+/// What an entry became under an overlay, with what the model said right after it.
 #[derive(Debug)]
 struct Known {
     overlay: Overlay,
+    sequel: sequel::Key,
     pieces: Vec<Piece>,
 }
 
@@ -108,17 +110,20 @@ impl Assembler {
         let told = told(history, overlays);
         let mut repairs = self.repairs_of(&told, overlays);
         let mut pieces: Vec<Piece> = Vec::with_capacity(told.len());
-        for told in &told {
+        let sent: Vec<&Entry> = told.iter().filter_map(Told::entry).collect();
+        for (at, told) in told.iter().filter(|told| told.entry().is_some()).enumerate() {
+            let after = Sequel::of(&sent[at..]);
             match told {
                 Told::Whole(entry) => {
-                    pieces.extend(self.pieces(entry, &Overlay::Sent, settings, &mut repairs));
+                    let overlay = &Overlay::Sent;
+                    pieces.extend(self.pieces(entry, overlay, after, settings, &mut repairs));
                 }
                 Told::Altered(entry) => {
                     let overlay = overlays.of(entry.id);
-                    pieces.extend(self.pieces(entry, overlay, settings, &mut repairs));
+                    pieces.extend(self.pieces(entry, overlay, after, settings, &mut repairs));
                 }
                 Told::Placeholder(entry) => {
-                    pieces.extend(self.encode(entry, None, settings, &mut repairs));
+                    pieces.extend(self.encode(entry, None, after, settings, &mut repairs));
                 }
                 Told::NotSent(_) => {}
             }
@@ -159,16 +164,19 @@ impl Assembler {
         &mut self,
         entry: &Entry,
         overlay: &Overlay,
+        after: Sequel<'_>,
         settings: &Settings,
         repairs: &mut Vec<String>,
     ) -> Vec<Piece> {
         let way = (settings.format, settings.dialect);
         let known = self.encoded.get(&way).and_then(|known| known.get(&entry.id));
-        if let Some(known) = known.filter(|known| known.overlay == *overlay) {
+        if let Some(known) =
+            known.filter(|known| known.overlay == *overlay && known.sequel == after.key())
+        {
             return known.pieces.clone();
         }
-        let pieces = self.encode(entry, Some(entry.id), settings, repairs);
-        let known = Known { overlay: overlay.clone(), pieces: pieces.clone() };
+        let pieces = self.encode(entry, Some(entry.id), after, settings, repairs);
+        let known = Known { overlay: overlay.clone(), sequel: after.key(), pieces: pieces.clone() };
         self.encoded.entry(way).or_default().insert(entry.id, known);
         pieces
     }
@@ -178,13 +186,14 @@ impl Assembler {
         &mut self,
         entry: &Entry,
         of: Option<EntryId>,
+        after: Sequel<'_>,
         settings: &Settings,
         repairs: &mut Vec<String>,
     ) -> Vec<Piece> {
         let Settings { format, dialect, .. } = *settings;
         let encoded = match format {
             Format::OpenaiChat => openai_chat::encode(entry, dialect).into_iter().collect(),
-            Format::Anthropic => anthropic::encode(entry).into_iter().collect(),
+            Format::Anthropic => anthropic::encode(entry, after).into_iter().collect(),
             Format::OpenaiResponses => openai_responses::encode(entry, dialect),
         };
         let mut pieces = Vec::with_capacity(encoded.len());

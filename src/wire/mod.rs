@@ -19,6 +19,7 @@ pub mod outline;
 mod overlaid;
 mod remedy;
 mod response;
+mod sequel;
 mod sse;
 pub mod views;
 

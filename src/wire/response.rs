@@ -137,7 +137,8 @@ impl Decoder {
 
     /// Whether the reply is complete (or has failed), so that nothing more need be read.
     pub fn is_done(&self) -> bool {
-        self.draft.is_done()
+        // Where an end mark may follow an error, it is not worth a wait.
+        self.draft.is_done() || self.draft.reply.failure.is_some()
     }
 
     /// The reply that all bytes add up to.

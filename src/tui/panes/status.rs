@@ -11,6 +11,9 @@ use crate::tui::View;
 use crate::tui::paint::{self, Piece};
 use crate::tui::theme::Look;
 
+/// Milliseconds of silence after which the way to end it is named.
+const LONG_WAIT: u64 = 5_000;
+
 /// Draws the line. What does not fit is left out, the least important first.
 pub(in crate::tui) fn draw(view: &View<'_>, area: Rect, buf: &mut Buffer) {
     let profile = view.model.profile();
@@ -70,7 +73,9 @@ fn turn(view: &View<'_>) -> Vec<String> {
     if let Some(ended) = model.session.ended.as_ref().filter(|_| !model.running) {
         parts.push(ended.word().to_owned());
     } else if model.turns_of_prompt > 1 {
-        parts.push(TransitionReason::ToolResult.word().to_owned());
+        let before = model.session.turns.iter().rev().nth(1).and_then(|turn| turn.response());
+        let stop_reason = before.and_then(|response| response.stop_reason.as_deref());
+        parts.push(TransitionReason::to_go_on(stop_reason).word().to_owned());
     }
     let limit = model.setup.turn_limit;
     if model.turns_of_prompt > 1 && model.turns_of_prompt + 5 > limit {
@@ -84,8 +89,13 @@ fn turn(view: &View<'_>) -> Vec<String> {
             let seconds = until.saturating_sub(view.unix_ms).div_ceil(1000);
             parts.push(format!("retry {attempt} of {of} in {seconds} s, Esc stops"));
         } else if turn.response().is_none() {
-            let word = if model.conversation.is_streaming() { "streaming" } else { "waiting" };
+            let streams = model.conversation.is_streaming();
+            let word = if streams { "streaming" } else { "waiting" };
             parts.extend(since(turn.posted_at()).map(|time| format!("{word} {time}")));
+            let waits = turn.posted_at().is_some_and(|at| view.unix_ms >= at + LONG_WAIT);
+            if let Some(told) = parts.last_mut().filter(|_| waits && !streams) {
+                told.push_str(", Esc stops");
+            }
         } else if model.tools.running(&model.session) {
             parts.push("running".to_owned());
         }

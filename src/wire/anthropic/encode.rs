@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::conversation::{Block, Call, CallId, Entry, Opaque, Role, Slot};
 use crate::wire::assemble::Encoded;
+use crate::wire::sequel::Sequel;
 use crate::wire::{Format, calls_back, json};
 
 /// Where an entry of this role stands in the body.
@@ -18,7 +19,7 @@ pub(in crate::wire) fn slot(role: &str) -> Slot {
 }
 
 /// An entry as blocks; `None` if it holds nothing that can be sent.
-pub(in crate::wire) fn encode(entry: &Entry) -> Option<Encoded> {
+pub(in crate::wire) fn encode(entry: &Entry, sequel: Sequel<'_>) -> Option<Encoded> {
     let mut repairs = Vec::new();
     let (role, blocks) = match entry.role {
         Role::System => ("system", text_block(&entry.text()).into_iter().collect()),
@@ -30,7 +31,7 @@ pub(in crate::wire) fn encode(entry: &Entry) -> Option<Encoded> {
             let kind = "tool_result";
             ("user", vec![json(&ToolResult { kind, tool_use_id, content: &result.text, is_error })])
         }
-        Role::Assistant => ("assistant", assistant(entry, &mut repairs)),
+        Role::Assistant => ("assistant", assistant(entry, sequel, &mut repairs)),
     };
     let mut json = blocks.join(",");
     // Nothing is left without the bracket that `layout` puts back.
@@ -38,7 +39,7 @@ pub(in crate::wire) fn encode(entry: &Entry) -> Option<Encoded> {
     Some(Encoded { role, json, repairs })
 }
 
-fn assistant(entry: &Entry, repairs: &mut Vec<String>) -> Vec<String> {
+fn assistant(entry: &Entry, sequel: Sequel<'_>, repairs: &mut Vec<String>) -> Vec<String> {
     let mut sent = Vec::new();
     // How much of it is more than thinking at its end: a message may not end with that.
     let mut led_to = 0;
@@ -56,7 +57,9 @@ fn assistant(entry: &Entry, repairs: &mut Vec<String>) -> Vec<String> {
             }
             Block::Call(call) => sent.push(tool_use(call, repairs)),
             Block::Opaque(opaque) => match own(opaque) {
-                Some(json) if has_its_result(json, &entry.blocks) => sent.push(json.to_owned()),
+                Some(json) if sequel.is_open() || has_its_result(json, entry, sequel) => {
+                    sent.push(json.to_owned());
+                }
                 Some(_) => {
                     repairs.push("a server's call without its result is left out".to_owned());
                     continue;
@@ -70,7 +73,7 @@ fn assistant(entry: &Entry, repairs: &mut Vec<String>) -> Vec<String> {
         }
         led_to = sent.len();
     }
-    if sent.len() > led_to {
+    if !sequel.is_open() && sent.len() > led_to {
         repairs.push("reasoning that led to nothing is not sent back".to_owned());
         sent.truncate(led_to);
     }
@@ -83,7 +86,7 @@ fn own(opaque: &Opaque) -> Option<&str> {
 }
 
 /// Whether a call that the server ran itself has its result; true for any other block.
-fn has_its_result(json: &str, blocks: &[Block]) -> bool {
+fn has_its_result(json: &str, entry: &Entry, sequel: Sequel<'_>) -> bool {
     #[derive(serde::Deserialize)]
     struct Named {
         #[serde(rename = "type", default)]
@@ -97,7 +100,7 @@ fn has_its_result(json: &str, blocks: &[Block]) -> bool {
     let named = |json: &str| serde_json::from_str::<Named>(json).ok();
     let Some(block) = named(json) else { return false };
     !block.kind.ends_with("tool_use")
-        || blocks.iter().any(|other| match other {
+        || entry.blocks.iter().chain(sequel.blocks()).any(|other| match other {
             Block::Opaque(other) => own(other)
                 .and_then(named)
                 .is_some_and(|other| other.tool_use_id.is_some() && other.tool_use_id == block.id),

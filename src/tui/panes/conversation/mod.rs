@@ -165,7 +165,11 @@ impl Conversation {
     fn ended(&mut self, reason: &TransitionReason) {
         self.end_live();
         let note = match reason {
-            TransitionReason::Answered | TransitionReason::ToolResult => return,
+            TransitionReason::Answered
+            | TransitionReason::ToolResult
+            | TransitionReason::Paused => {
+                return;
+            }
             TransitionReason::Failed(failure) => {
                 self.items.push(Item::Failure(failure.clone()));
                 return;
