@@ -473,3 +473,33 @@ fn to_continue_where_nothing_waits_ends_at_once_and_posts_nothing() {
         assert_eq!(rig.session.turns.len(), 1);
     });
 }
+
+#[tokio::test]
+async fn prompts_beyond_those_that_may_wait_are_handed_back() {
+    let waits = Scripted { reply: Reply::of_text("first"), stop: true };
+    let mut rig = rig(vec![waits], Mode::Ask, 10);
+    rig.handle.commands.send(Command::Prompt("first".into())).await.unwrap();
+    let mut busy = Vec::new();
+    for number in 0..40 {
+        rig.handle.commands.send(Command::Prompt(format!("prompt {number}"))).await.unwrap();
+    }
+    while busy.len() < 8 {
+        match rig.handle.events.recv().await.unwrap() {
+            Event::Progress(Progress::Busy { prompt }) => busy.extend(prompt),
+            Event::Progress(_) | Event::Record(_) => {}
+        }
+    }
+    let expected: Vec<String> = (32..40).map(|number| format!("prompt {number}")).collect();
+    assert_eq!(busy, expected);
+    // Those that wait are all asked, once the first was stopped.
+    rig.handle.commands.send(Command::Stop).await.unwrap();
+    let mut ended = 0;
+    while ended < 33 {
+        if let Event::Record(stamped) = rig.handle.events.recv().await.unwrap() {
+            ended += usize::from(matches!(stamped.record, Record::Ended(_)));
+            rig.session.apply(&stamped);
+        }
+    }
+    let prompts = rig.session.entries.values().filter(|entry| entry.role == Role::User);
+    assert_eq!(prompts.filter(|entry| entry.text().starts_with("prompt")).count(), 32);
+}

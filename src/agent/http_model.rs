@@ -162,7 +162,9 @@ impl HttpModel {
                 format!("{host} asks for a key (none was sent): {message}")
             }
             (Place::Http, FailureKind::Auth) => format!("key rejected by {host}: {message}"),
-            (_, FailureKind::Malformed | FailureKind::Protocol) => format!("{host}: {message}"),
+            (_, FailureKind::Malformed | FailureKind::Protocol | FailureKind::TooLong) => {
+                format!("{host}: {message}")
+            }
             _ => return failure,
         };
         failure

@@ -40,6 +40,9 @@ impl Failure {
             FailureKind::Protocol | FailureKind::Malformed => {
                 "Check that the URL (--url) is that of the API, such as http://127.0.0.1:8080/v1."
             }
+            FailureKind::TooLong => {
+                "Ask for less, or set a limit with --max-tokens; a server that never ends is at fault."
+            }
             FailureKind::Unreachable => "Then try again.",
             FailureKind::Disconnected => "Check that the server runs and can be reached, then try again.",
         }
@@ -100,6 +103,7 @@ mod tests {
             (FailureKind::Server, "try again"),
             (FailureKind::Protocol, "--url"),
             (FailureKind::Malformed, "--url"),
+            (FailureKind::TooLong, "--max-tokens"),
             (FailureKind::Disconnected, "try again"),
             (FailureKind::Unreachable, "try again"),
         ];

@@ -301,6 +301,11 @@ pub enum Progress {
     },
     /// Something the user should know: cause, what was not done, next step.
     Notice(String),
+    /// A command that was not taken, as too many wait already: the prompt's text, if it was one.
+    Busy {
+        /// The prompt, word for word.
+        prompt: Option<String>,
+    },
 }
 
 /// What a person (or a script) asks of the loop.

@@ -60,6 +60,7 @@ fn take_event(model: &mut Model, event: Event) -> Option<Effect> {
         Event::Progress(Progress::Waiting { attempt, of, until, .. }) => {
             model.retry = Some((attempt, of, until));
         }
+        Event::Progress(Progress::Busy { prompt }) => model.busy(prompt.as_deref()),
         Event::Progress(_) => {}
         Event::Record(stamped) => match &stamped.record {
             Record::Request(_) => {

@@ -100,6 +100,11 @@ impl Calls {
         self.calls.len()
     }
 
+    /// Bytes of a call's id and name.
+    pub(super) fn named(&self, position: usize) -> usize {
+        self.calls.get(position).map_or(0, |call| call.id.len() + call.name.len())
+    }
+
     /// The arguments of a call so far.
     pub(super) fn arguments(&mut self, position: usize) -> Option<&mut String> {
         self.calls.get_mut(position).map(|call| &mut call.arguments)

@@ -107,7 +107,9 @@ impl Conversation {
                 let note = format!("{why} Attempt {attempt} of {of} follows in {wait}.");
                 self.items.push(Item::Note(note, Look::Warning));
             }
-            Event::Progress(Progress::Output { .. } | Progress::Ask { .. }) => {}
+            Event::Progress(
+                Progress::Output { .. } | Progress::Ask { .. } | Progress::Busy { .. },
+            ) => {}
         }
     }
 
