@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use limpid::conversation::CallStatus;
+use limpid::text::Secrets;
 use limpid::tools::{Bash, Job, Outcome, Sample, Settings, TIME_LIMIT, Tool};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -15,6 +16,7 @@ fn settings() -> Settings {
         directory: std::env::temp_dir(),
         time_limit: TIME_LIMIT,
         withheld: Vec::new(),
+        secrets: Secrets::default(),
         minder: env!("CARGO_BIN_EXE_limpid").into(),
     }
 }

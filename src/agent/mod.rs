@@ -5,6 +5,7 @@ mod gates;
 mod http_model;
 mod looper;
 mod recorder;
+mod redaction;
 mod system_prompt;
 
 use std::collections::VecDeque;

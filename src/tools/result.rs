@@ -31,10 +31,19 @@ pub(super) enum Ending {
     LostMinder(i32),
 }
 
+/// What the user and the model should know beside the output.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Notes<'a> {
+    /// Processes that still run.
+    pub(super) left: &'a [u32],
+    /// Whether a key was replaced in the output.
+    pub(super) redacted: bool,
+}
+
 /// The outcome of a command that was started.
 pub(super) fn outcome(
     ending: &Ending,
-    left: &[u32],
+    Notes { left, redacted }: Notes<'_>,
     capture: &Capture,
     file: KeptFile,
     took: Duration,
@@ -44,6 +53,9 @@ pub(super) fn outcome(
     note_bytes(&mut notes, capture);
     if let KeptFile::Failed(path, why) = &file {
         let _ = writeln!(notes, "[the complete output could not be kept in {path}: {why}]");
+    }
+    if redacted {
+        notes.push_str("[key redacted: the output held a key of the user's]\n");
     }
     if !left.is_empty() {
         let pids: Vec<String> = left.iter().map(u32::to_string).collect();
