@@ -54,6 +54,7 @@ fn marked(name: &str, command: &str) -> (String, String) {
 
 fn job(command: &str, stop: &CancellationToken) -> Job {
     Job {
+        taken: 0,
         command: command.to_owned(),
         output_file: None,
         samples: watch::channel(Sample::default()).0,

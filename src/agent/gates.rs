@@ -9,6 +9,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::edited;
 use super::looper::unusable;
 use super::recorder::Recorder;
 use crate::approval::{self, Mode, Verdict};
@@ -142,7 +143,7 @@ impl Acting {
     ) -> CallResult {
         let call = &proposed.call.id;
         let answer = match self.candidate(proposed) {
-            Err(why) => Answer::not_run(format!("Error: not run. {why}"), why),
+            Err(why) => Answer::not_run(format!("Error: not run: {why}"), why),
             Ok(_) if stop.is_cancelled() => Answer::not_started(),
             Ok(candidate) => {
                 let verdict = self.judge(&candidate.command);
@@ -258,8 +259,11 @@ impl Acting {
                 // Nobody decided.
                 None => return Err(Answer::not_started()),
                 Some(Decision::Allow { command: executed, scope }) => {
-                    decided.by = DecidedBy::User;
-                    self.allow(executed, scope)
+                    let allowed = self.allow(executed, scope);
+                    if allowed.is_ok() {
+                        decided.by = DecidedBy::User;
+                    }
+                    allowed
                 }
                 Some(Decision::Deny { reason }) => {
                     decided.by = DecidedBy::User;
@@ -352,11 +356,14 @@ async fn run(
 ) -> Answer {
     recorder.record(Record::CallStarted { call: call.clone() }).await;
     let (samples, mut newest) = watch::channel(Sample::default());
-    let edited = (executed != command).then(|| {
-        format!("The user edited the command. Proposed: {command}\nExecuted: {executed}\n")
-    });
+    let is_edited = executed != command;
+    let note = |has_run| match is_edited {
+        true => edited::note(&command, &executed, has_run),
+        false => String::new(),
+    };
     let job = Job {
-        command: executed,
+        command: executed.clone(),
+        taken: note(true).chars().count(),
         output_file: recorder.output_file(call),
         samples,
         stop: stop.child_token(),
@@ -372,10 +379,7 @@ async fn run(
             }
         }
     };
-    let text = match edited {
-        Some(edited) => edited + &text,
-        None => text,
-    };
+    let text = note(!matches!(status, CallStatus::NotRun(_))) + &text;
     Answer { text, status, receipt, duration_ms }
 }
 

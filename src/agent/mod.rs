@@ -1,6 +1,7 @@
 //! The background task that runs the loop, and the handle with which a screen or a script speaks to
 //! it: commands go in, events come out. The loop itself is in `looper`.
 
+mod edited;
 mod gates;
 mod http_model;
 mod looper;

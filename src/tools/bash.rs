@@ -116,7 +116,7 @@ impl Bash {
         intake.drain(&running.output);
         let (capture, file, redacted) = intake.finish();
         let left = std::mem::take(&mut running.link.left);
-        let notes = Notes { left: &left, redacted };
+        let notes = Notes { left: &left, redacted, taken: job.taken };
         let outcome = result::outcome(&ending, notes, &capture, file, started.elapsed());
         if !left.is_empty() {
             self.keep_in_background(running);

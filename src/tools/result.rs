@@ -38,12 +38,14 @@ pub(super) struct Notes<'a> {
     pub(super) left: &'a [u32],
     /// Whether a key was replaced in the output.
     pub(super) redacted: bool,
+    /// Characters of the result that something else takes.
+    pub(super) taken: usize,
 }
 
 /// The outcome of a command that was started.
 pub(super) fn outcome(
     ending: &Ending,
-    Notes { left, redacted }: Notes<'_>,
+    Notes { left, redacted, taken }: Notes<'_>,
     capture: &Capture,
     file: KeptFile,
     took: Duration,
@@ -67,7 +69,7 @@ pub(super) fn outcome(
         KeptFile::Complete(path) | KeptFile::UpToCap(path) => path.chars().count(),
         KeptFile::None | KeptFile::Failed(..) => 0,
     };
-    let taken = notes.chars().count() + last_line.chars().count() + path_chars + MARK_CHARS;
+    let taken = taken + notes.chars().count() + last_line.chars().count() + path_chars + MARK_CHARS;
     let (mut text, cut) = match capture.excerpt(MOST_CHARS.saturating_sub(taken)) {
         Excerpt::Whole(text) if text.is_empty() => ("(no output)".to_owned(), 0),
         Excerpt::Whole(text) => (text, 0),
