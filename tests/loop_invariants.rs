@@ -509,6 +509,23 @@ async fn prompts_beyond_those_that_may_wait_are_handed_back() {
 }
 
 #[test]
+fn what_is_allowed_for_the_session_asks_again_after_revoking_and_after_clear() {
+    runtime().block_on(async {
+        for (end, asks) in [(None, 1), (Some(Command::Revoke), 2), (Some(Command::Clear), 2)] {
+            let mut rig = rig(vec![asks_for(&["ls"]), asks_for(&["ls"])], Mode::Ask, 1);
+            rig.prompt("go", &mut vec![Choice::AllowForSession].into_iter()).await;
+            assert_eq!(rig.session.allowed.iter().collect::<Vec<_>>(), ["ls"]);
+            if let Some(command) = end.clone() {
+                rig.send(command).await;
+            }
+            rig.prompt("again", &mut vec![Choice::Allow].into_iter()).await;
+            assert_eq!(rig.asked.len(), asks, "{end:?}");
+            assert_eq!(rig.session.allowed.is_empty(), end.is_some(), "{end:?}");
+        }
+    });
+}
+
+#[test]
 fn the_result_of_an_edited_command_tells_it_apart_from_its_output() {
     runtime().block_on(async {
         let replies = vec![asks_for(&["ls", "ls", "ls"])];

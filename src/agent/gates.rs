@@ -108,6 +108,11 @@ impl Acting {
         self.denied = None;
     }
 
+    /// Every command asks again.
+    pub fn revoke(&mut self) {
+        self.allowed.clear();
+    }
+
     /// Whether the model proposed a command once more that had been denied twice in a row.
     pub fn denied_too_often(&self) -> bool {
         self.denied.as_ref().is_some_and(|(_, times)| *times > DENIALS)
@@ -260,10 +265,10 @@ impl Acting {
                 None => return Err(Answer::not_started()),
                 Some(Decision::Allow { command: executed, scope }) => {
                     let allowed = self.allow(executed, scope);
-                    if allowed.is_ok() {
-                        decided.by = DecidedBy::User;
-                    }
-                    allowed
+                    allowed.map(|(executed, by)| {
+                        decided.by = by;
+                        executed
+                    })
                 }
                 Some(Decision::Deny { reason }) => {
                     decided.by = DecidedBy::User;
@@ -307,15 +312,16 @@ impl Acting {
     }
 
     /// An allowed text may differ from the proposed one, so what no one may run is refused here too.
-    fn allow(&mut self, executed: String, scope: Scope) -> Result<String, Answer> {
+    fn allow(&mut self, executed: String, scope: Scope) -> Result<(String, DecidedBy), Answer> {
         let analysis = approval::analyse(&executed);
         if let Verdict::Deny(why) = approval::judge(&executed, Mode::Ask, &self.allowed, true) {
             return Err(Answer::denied(why));
         }
         if scope == Scope::Session && analysis.dangers.is_empty() {
             self.allowed.insert(executed.clone());
+            return Ok((executed, DecidedBy::UserForSession));
         }
-        Ok(executed)
+        Ok((executed, DecidedBy::User))
     }
 
     fn count_denial(&mut self, command: &str) {
@@ -357,9 +363,8 @@ async fn run(
     recorder.record(Record::CallStarted { call: call.clone() }).await;
     let (samples, mut newest) = watch::channel(Sample::default());
     let is_edited = executed != command;
-    let note = |has_run| match is_edited {
-        true => edited::note(&command, &executed, has_run),
-        false => String::new(),
+    let note = |has_run| {
+        if is_edited { edited::note(&command, &executed, has_run) } else { String::new() }
     };
     let job = Job {
         command: executed.clone(),

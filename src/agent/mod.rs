@@ -110,8 +110,10 @@ async fn serve<M: Model>(
             None => commands.recv().await,
         };
         let Some(command) = next else { return };
-        if matches!(command, Command::Clear | Command::Overlay(_)) && profile.is_some() {
-            // There is nothing to clear or to cover, and a session begins with its first prompt.
+        if matches!(command, Command::Clear | Command::Overlay(_) | Command::Revoke)
+            && profile.is_some()
+        {
+            // There is nothing to clear, cover or revoke, and a session begins with its first prompt.
             continue;
         }
         if let Some(profile) = profile.take() {
@@ -151,7 +153,13 @@ async fn serve<M: Model>(
                 agent.recorder.record(Record::Ended(reason)).await;
                 continue;
             }
+            Command::Revoke => {
+                agent.acting.revoke();
+                agent.recorder.record(Record::Revoked).await;
+                continue;
+            }
             Command::Clear => {
+                agent.acting.revoke();
                 agent.recorder.record(Record::Head(None)).await;
                 agent.begin(&config.system_prompt).await;
                 continue;

@@ -240,7 +240,7 @@ impl Model {
                     approval.decision_refused();
                 }
             }
-            Command::Clear | Command::Overlay(_) | Command::Stop => {}
+            Command::Clear | Command::Overlay(_) | Command::Revoke | Command::Stop => {}
         }
         self.busy(prompt.as_deref());
     }

@@ -367,6 +367,7 @@ fn decision(rows: &mut Rows, decided: &CallDecided, width: u16) {
     let by = match decided.by {
         DecidedBy::User => "you",
         DecidedBy::OwnCommand => "you, by typing it after !",
+        DecidedBy::UserForSession => "you, from then on for this exact command in this session",
         DecidedBy::SessionRule => "you, for this exact command in this session",
         DecidedBy::Yolo => "--yolo",
         DecidedBy::Harness => "limpid",
