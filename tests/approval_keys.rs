@@ -5,7 +5,9 @@
 mod stage;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use limpid::conversation::{Command, Decision, Scope};
+use limpid::conversation::{
+    CallStatus, Command, DecidedBy, Decision, Receipt, Record, Scope, TransitionReason,
+};
 use limpid::tui::Input;
 use stage::Stage;
 
@@ -607,4 +609,86 @@ fn a_program_that_is_always_late_still_decides() {
         stage.input(Input::Tick);
     }
     assert_eq!(stage.sent, [allowed(&stage, 1, "ls", Scope::Once)]);
+}
+
+#[test]
+fn blank_lines_that_a_command_would_write_are_shown_one_by_one() {
+    for command in ["cat > x <<E\na\n\n\n\n\n\nb\nE", "printf 'a\n\n\n\n\n\nb' > x"] {
+        let screen = asked(&[command]).screen();
+        assert!(!screen.contains("blank lines ⋯"), "{screen}");
+        for number in 1..=command.lines().count() {
+            assert!(screen.contains(&format!("║ {number}")), "line {number}\n{screen}");
+        }
+    }
+}
+
+#[test]
+fn in_a_narrow_window_the_command_comes_first_and_the_title_warns() {
+    let mut stage = Stage::new(40, 10);
+    stage.prompt("Do it.");
+    stage.request();
+    stage.reply("", &["sudo rm -rf /"]);
+    stage.ask(1);
+    let screen = stage.screen();
+    assert!(screen.contains("Danger! Allow this command?"), "{screen}");
+    assert!(screen.contains("║ sudo rm -rf /"), "{screen}");
+    assert!(screen.contains("PgDn: more") && screen.contains("row "), "{screen}");
+    stage.wait(600);
+    // A screen at a time, and every row on the way is shown.
+    let mut presses = 0;
+    while !stage.screen().contains("▸ y") || stage.screen().contains("PgDn: more") {
+        stage.press(KeyCode::PageDown);
+        stage.wait(600);
+        presses += 1;
+        assert!(presses < 5, "{}", stage.screen());
+    }
+    stage.press(KeyCode::Char('y'));
+    stage.wait(50);
+    assert_eq!(stage.sent, [allowed(&stage, 1, "sudo rm -rf /", Scope::Once)]);
+}
+
+#[test]
+fn a_key_before_the_panel_is_armed_says_where_it_went_and_what_leads_back() {
+    let mut stage = asked(&["ls"]);
+    stage.press(KeyCode::Char('y'));
+    let screen = stage.screen();
+    assert!(screen.contains("Typed into the draft. Tab: decide."), "{screen}");
+    stage.wait(2000);
+    assert!(stage.sent.is_empty());
+    stage.press(KeyCode::Tab);
+    stage.wait(600);
+    stage.press(KeyCode::Char('y'));
+    stage.wait(50);
+    assert_eq!(stage.sent, [allowed(&stage, 1, "ls", Scope::Once)]);
+}
+
+#[test]
+fn what_is_allowed_for_the_session_is_marked_listed_and_revoked() {
+    let mut stage = Stage::new(120, 40);
+    let submit = |stage: &mut Stage, word: &str| {
+        stage.type_text(word);
+        stage.press(KeyCode::Enter);
+    };
+    stage.prompt("Do it.");
+    stage.request();
+    stage.reply("", &["ls -l", "pwd"]);
+    stage.decided_by(1, DecidedBy::UserForSession);
+    stage.started(1);
+    stage.finished(1, CallStatus::Exited(0), 20, Receipt::default(), "x");
+    stage.ran(2, "x");
+    stage.ended(TransitionReason::Answered);
+    let screen = stage.screen();
+    let row = |word: &str| screen.lines().find(|line| line.contains(word)).unwrap().to_owned();
+    assert!(row("bash ls -l").contains("allowed for this session"), "{screen}");
+    assert!(!row("bash pwd").contains("allowed for this session"), "{screen}");
+    submit(&mut stage, "/allowed");
+    let screen = stage.screen();
+    assert!(screen.contains("Allowed for this session, unasked:"), "{screen}");
+    assert!(screen.contains("/revoke ends this; so does /clear."), "{screen}");
+    submit(&mut stage, "/revoke");
+    assert_eq!(stage.sent, [Command::Revoke]);
+    stage.record(Record::Revoked);
+    assert!(stage.screen().contains("every command asks again"), "{}", stage.screen());
+    submit(&mut stage, "/allowed");
+    assert!(stage.screen().contains("Nothing is allowed for the session"), "{}", stage.screen());
 }

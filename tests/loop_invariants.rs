@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 use limpid::agent::{self, Config, Handle, Model, Recorder};
 use limpid::approval::Mode;
 use limpid::conversation::{
-    Call, CallId, CallState, CallStatus, Command, Content, Decision, Event, Failure, FailureKind,
-    Overlays, Place, Profile, Progress, ProposedCall, Reasoning, Receipt, Record, Reply, Role,
-    Scope, Session, ToolDefinition, TransitionReason, TurnNumber, check,
+    Call, CallId, CallState, CallStatus, Command, Content, DecidedBy, Decision, Event, Failure,
+    FailureKind, Overlays, Place, Profile, Progress, ProposedCall, Reasoning, Receipt, Record,
+    Reply, Role, Scope, Session, ToolDefinition, TransitionReason, TurnNumber, check,
 };
 use limpid::tools::{Job, Outcome, Tool};
 use limpid::wire::{Assembler, Dialect, Format, Parameters, Request, Settings};
@@ -87,6 +87,7 @@ enum Choice {
     Allow,
     AllowForSession,
     Edit,
+    EditTo(&'static str),
     Deny,
     Stop,
 }
@@ -173,6 +174,9 @@ impl Rig {
                             command: format!("{command} edited"),
                             scope: Scope::Once,
                         },
+                        Choice::EditTo(command) => {
+                            Decision::Allow { command: command.into(), scope: Scope::Once }
+                        }
                         Choice::Deny => Decision::Deny { reason: Some("no".into()) },
                         Choice::Stop => {
                             self.send(Command::Stop).await;
@@ -440,8 +444,8 @@ fn an_unknown_tool_and_bad_arguments_get_an_error_result_that_says_why() {
         assert_eq!(
             results(&rig.session),
             [
-                "Error: not run. There is no tool \"python\". Tools: bash.",
-                "Error: not run. missing field `command`"
+                "Error: not run: There is no tool \"python\". Tools: bash.",
+                "Error: not run: missing field `command`"
             ]
         );
         assert!(rig.ran.lock().unwrap().is_empty());
@@ -471,5 +475,79 @@ fn to_continue_where_nothing_waits_ends_at_once_and_posts_nothing() {
         assert_eq!(stamped.record, Record::Ended(TransitionReason::Answered));
         rig.session.apply(&stamped);
         assert_eq!(rig.session.turns.len(), 1);
+    });
+}
+
+#[tokio::test]
+async fn prompts_beyond_those_that_may_wait_are_handed_back() {
+    let waits = Scripted { reply: Reply::of_text("first"), stop: true };
+    let mut rig = rig(vec![waits], Mode::Ask, 10);
+    rig.handle.commands.send(Command::Prompt("first".into())).await.unwrap();
+    let mut busy = Vec::new();
+    for number in 0..40 {
+        rig.handle.commands.send(Command::Prompt(format!("prompt {number}"))).await.unwrap();
+    }
+    while busy.len() < 8 {
+        match rig.handle.events.recv().await.unwrap() {
+            Event::Progress(Progress::Busy { prompt }) => busy.extend(prompt),
+            Event::Progress(_) | Event::Record(_) => {}
+        }
+    }
+    let expected: Vec<String> = (32..40).map(|number| format!("prompt {number}")).collect();
+    assert_eq!(busy, expected);
+    // Those that wait are all asked, once the first was stopped.
+    rig.handle.commands.send(Command::Stop).await.unwrap();
+    let mut ended = 0;
+    while ended < 33 {
+        if let Event::Record(stamped) = rig.handle.events.recv().await.unwrap() {
+            ended += usize::from(matches!(stamped.record, Record::Ended(_)));
+            rig.session.apply(&stamped);
+        }
+    }
+    let prompts = rig.session.entries.values().filter(|entry| entry.role == Role::User);
+    assert_eq!(prompts.filter(|entry| entry.text().starts_with("prompt")).count(), 32);
+}
+
+#[test]
+fn what_is_allowed_for_the_session_asks_again_after_revoking_and_after_clear() {
+    runtime().block_on(async {
+        for (end, asks) in [(None, 1), (Some(Command::Revoke), 2), (Some(Command::Clear), 2)] {
+            let mut rig = rig(vec![asks_for(&["ls"]), asks_for(&["ls"])], Mode::Ask, 1);
+            rig.prompt("go", &mut vec![Choice::AllowForSession].into_iter()).await;
+            assert_eq!(rig.session.allowed.iter().collect::<Vec<_>>(), ["ls"]);
+            if let Some(command) = end.clone() {
+                rig.send(command).await;
+            }
+            rig.prompt("again", &mut vec![Choice::Allow].into_iter()).await;
+            assert_eq!(rig.asked.len(), asks, "{end:?}");
+            assert_eq!(rig.session.allowed.is_empty(), end.is_some(), "{end:?}");
+        }
+    });
+}
+
+#[test]
+fn the_result_of_an_edited_command_tells_it_apart_from_its_output() {
+    runtime().block_on(async {
+        let replies = vec![asks_for(&["ls", "ls", "ls"])];
+        let mut rig = rig(replies, Mode::Ask, 50);
+        let choices =
+            vec![Choice::EditTo("pwd"), Choice::EditTo("cd x\nls"), Choice::EditTo("ls\0")];
+        rig.prompt("go", &mut choices.into_iter()).await;
+        let note = "The user edited the command. Proposed: ls\n";
+        assert_eq!(
+            results(&rig.session),
+            [
+                format!("{note}Executed: pwd\nran pwd"),
+                format!("{note}Executed:\n    cd x\n    ls\nOutput:\nran cd x\nls"),
+                "Denied: the command holds a NUL byte, which no shell can take; not executed."
+                    .into(),
+            ]
+        );
+        // It was limpid that refused the last, not the user.
+        let mut by: Vec<_> = rig.session.calls.values().collect();
+        by.sort_by_key(|log| log.proposed.call.0.clone());
+        let by: Vec<_> = by.iter().map(|log| log.decided.as_ref().unwrap().by).collect();
+        assert_eq!(by, [DecidedBy::User, DecidedBy::User, DecidedBy::Harness]);
+        rig.assert_sound();
     });
 }

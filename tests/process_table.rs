@@ -6,6 +6,7 @@
 use std::time::{Duration, Instant};
 
 use limpid::conversation::CallStatus;
+use limpid::text::Secrets;
 use limpid::tools::{Bash, Job, Sample, Settings, TIME_LIMIT, Tool};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -39,6 +40,7 @@ fn settings() -> Settings {
         directory: std::env::temp_dir(),
         time_limit: TIME_LIMIT,
         withheld: Vec::new(),
+        secrets: Secrets::default(),
         minder: env!("CARGO_BIN_EXE_limpid").into(),
     }
 }
@@ -52,6 +54,7 @@ fn marked(name: &str, command: &str) -> (String, String) {
 
 fn job(command: &str, stop: &CancellationToken) -> Job {
     Job {
+        taken: 0,
         command: command.to_owned(),
         output_file: None,
         samples: watch::channel(Sample::default()).0,

@@ -370,3 +370,13 @@ proptest! {
         prop_assert!(screen.chars().all(|c| c == '\n' || !c.is_control()));
     }
 }
+
+#[test]
+fn a_prompt_that_the_loop_has_no_room_for_comes_back_into_the_draft() {
+    let mut stage = Stage::new(100, 30);
+    stage.prompt("first");
+    stage.request();
+    stage.progress(Progress::Busy { prompt: Some("one too many".to_owned()) });
+    let screen = stage.screen();
+    assert!(screen.contains("one too many") && screen.contains("Busy: that was not taken."));
+}

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use limpid::conversation::CallStatus;
+use limpid::text::Secrets;
 use limpid::tools::{Bash, Job, Outcome, Sample, Settings, TIME_LIMIT, Tool};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -15,6 +16,7 @@ fn settings() -> Settings {
         directory: std::env::temp_dir(),
         time_limit: TIME_LIMIT,
         withheld: Vec::new(),
+        secrets: Secrets::default(),
         minder: env!("CARGO_BIN_EXE_limpid").into(),
     }
 }
@@ -22,6 +24,7 @@ fn settings() -> Settings {
 fn job(command: &str) -> Job {
     Job {
         command: command.to_owned(),
+        taken: 0,
         output_file: None,
         samples: watch::channel(Sample::default()).0,
         stop: CancellationToken::new(),
@@ -417,4 +420,12 @@ async fn child_with_secrets() {
     let withheld = vec!["LIMPID_TEST_ENDPOINT_PASS".to_owned()];
     let settings = Settings { withheld, ..settings() };
     println!("{}", run_with(settings, "env; tr '\\0' '\\n' </proc/$PPID/environ").await.text);
+}
+
+#[tokio::test]
+async fn what_else_the_result_holds_is_taken_off_its_length() {
+    let job = Job { taken: 9_000, ..job("yes 0123456789 | head -c 300000") };
+    let outcome = Bash::new(settings()).run(job).await;
+    let length = outcome.text.chars().count();
+    assert!((40_000..=41_000).contains(&length), "{length}");
 }

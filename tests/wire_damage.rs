@@ -56,7 +56,7 @@ fn assert_sane(name: &str, reply: &Reply, end: &End) {
                 let object = serde_json::from_str::<Value>(arguments).is_ok_and(|v| v.is_object());
                 assert!(object || arguments.is_empty(), "{name}: {reply:?}");
             }
-            CallState::Unusable(why) => assert!(why.contains("not run"), "{name}: {why}"),
+            CallState::Unusable(why) => assert!(!why.is_empty(), "{name}: {why}"),
         }
     }
 }

@@ -104,7 +104,7 @@ fn a_stream_that_just_ends_is_a_lost_connection() {
         let words = "the connection ended before the end mark";
         assert_eq!(failure(&reply), (Place::Transport, FailureKind::Disconnected, words));
         for call in reply.calls() {
-            assert_eq!(why(call), "the connection ended before the call was complete; not run");
+            assert_eq!(why(call), "the connection ended before the call was complete");
         }
     }
 }
@@ -130,7 +130,7 @@ fn a_stop_is_no_failure_and_makes_calls_unusable() {
     for body in [&*whole, &whole[..whole.len() - 20]] {
         let reply = decode(200, "text/event-stream", body, End::Stopped);
         assert!(reply.stopped && reply.failure.is_none());
-        let words = "stopped by the user before the call was complete; not run";
+        let words = "stopped by the user before the call was complete";
         assert_eq!(why(reply.calls().next().unwrap()), words);
     }
 }
@@ -252,4 +252,53 @@ fn endless_lines_and_bodies_are_given_up() {
             assert!(message.contains("longer than 10 MiB"), "{message}");
         }
     }
+}
+
+#[test]
+fn a_reply_without_end_is_cut_and_its_calls_never_run() {
+    let long = "x".repeat(100_000);
+    let text = format!(r#"{{"content":"{long}é"}}"#);
+    let reasoning = format!(r#"{{"reasoning":"{long}"}}"#);
+    let piece = format!(
+        r#"{{"tool_calls":[{{"index":1,"id":"d","function":{{"name":"bash","arguments":"{long}"}}}}]}}"#
+    );
+    for flood in [&*text, &reasoning, &piece] {
+        let mut decoder = decoder(200, "text/event-stream");
+        decoder.feed(stream(&[&delta(CALL)]).as_bytes());
+        let event = stream(&[&delta(flood)]);
+        let mut shown = 0;
+        for _ in 0..100 {
+            for progress in decoder.feed(event.as_bytes()) {
+                shown += match progress {
+                    Progress::Text(text) | Progress::Reasoning(text) => text.len(),
+                    Progress::CallPiece { arguments, .. } => arguments.len(),
+                    _ => 0,
+                };
+            }
+        }
+        assert!(decoder.is_done());
+        // Nor does it matter how much comes afterwards.
+        decoder.feed(stream(&[&delta(flood), "[DONE]"]).as_bytes());
+        let reply = decoder.finish(End::Eof);
+        let (_, kind, message) = failure(&reply);
+        assert_eq!(kind, FailureKind::TooLong);
+        assert!(message.contains("longer than 4 MiB"), "{message}");
+        assert!((4_100_000..4_300_000).contains(&shown), "{shown}");
+        assert!(reply.calls().all(|call| why(call).contains("failed before it was complete")));
+        assert_eq!(reply.calls().count(), if flood == piece { 2 } else { 1 });
+    }
+    // Pieces without text, each of which starts a call.
+    let mut decoder = decoder(200, "text/event-stream");
+    let call =
+        r#"{"tool_calls":[{"index":-1,"id":"ID","function":{"name":"bash","arguments":"{}"}}]}"#;
+    for number in 0..10_000 {
+        let call = call.replace("-1", &number.to_string()).replace("ID", &number.to_string());
+        decoder.feed(stream(&[&delta(&call)]).as_bytes());
+        if decoder.is_done() {
+            break;
+        }
+    }
+    let reply = decoder.finish(End::Eof);
+    assert_eq!(failure(&reply).1, FailureKind::TooLong);
+    assert!(reply.calls().count() < 1100 && reply.calls().all(|call| !why(call).is_empty()));
 }

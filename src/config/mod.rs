@@ -23,6 +23,7 @@ pub use disk::{Places, read_config, read_dot_env, read_trust, write_config, writ
 pub use edit::set;
 pub use file::{File, Problem};
 pub use layer::{Layer, Row};
+pub use profiles::key_variables as built_in_key_variables;
 pub use resolve::{Arguments, Choice, ChoiceError, Settings, resolve};
 pub use trust::{Answer, Trust};
 pub use value::Value;

@@ -20,6 +20,11 @@ pub(super) struct BuiltIn {
     quirk: Quirk,
 }
 
+/// The variables that hold the keys of built-in profiles.
+pub fn key_variables() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().filter_map(|profile| profile.key_env)
+}
+
 /// How a provider's dialect departs from the usual one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quirk {

@@ -42,6 +42,9 @@ impl Failure {
                 "Check that the URL (--url, or the profile's url) is that of the API, such as \
                  http://127.0.0.1:8080/v1."
             }
+            FailureKind::TooLong => {
+                "Ask for less, or set a limit with --max-tokens; a server that never ends is at fault."
+            }
             FailureKind::Unreachable => "Then try again.",
             FailureKind::Disconnected => "Check that the server runs and can be reached, then try again.",
         }
@@ -102,6 +105,7 @@ mod tests {
             (FailureKind::Server, "try again"),
             (FailureKind::Protocol, "--url"),
             (FailureKind::Malformed, "--url"),
+            (FailureKind::TooLong, "--max-tokens"),
             (FailureKind::Disconnected, "try again"),
             (FailureKind::Unreachable, "try again"),
         ];

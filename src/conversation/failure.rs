@@ -68,6 +68,8 @@ pub enum FailureKind {
     Protocol,
     /// Not JSON, or not of the format's shape.
     Malformed,
+    /// The reply did not end where any reply does.
+    TooLong,
     /// The connection ended before the end mark.
     Disconnected,
     /// No connection can be made, or nothing comes over it: nobody listens, an unknown name, a

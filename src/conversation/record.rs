@@ -85,6 +85,8 @@ pub enum Record {
     },
     /// The call is over, whether it ran or not.
     CallFinished(CallFinished),
+    /// What was allowed for the session is not any more. (`/clear` ends it too.)
+    Revoked,
     /// The loop ended and waits for the next prompt.
     Ended(TransitionReason),
 }
@@ -197,6 +199,8 @@ pub enum DecidedBy {
     User,
     /// The user, by typing the command with `!` or `!!`.
     OwnCommand,
+    /// The user, for this call and for the rest of the session whenever this exact command comes.
+    UserForSession,
     /// The user allowed this exact command for the rest of the session.
     SessionRule,
     /// `--yolo`.
@@ -301,6 +305,11 @@ pub enum Progress {
     },
     /// Something the user should know: cause, what was not done, next step.
     Notice(String),
+    /// A command that was not taken, as too many wait already: the prompt's text, if it was one.
+    Busy {
+        /// The prompt, word for word.
+        prompt: Option<String>,
+    },
 }
 
 /// What a person (or a script) asks of the loop.
@@ -331,6 +340,8 @@ pub enum Command {
         /// The decision.
         decision: Decision,
     },
+    /// Ask for every command again, also for those allowed for the session.
+    Revoke,
     /// Stop the running prompt.
     Stop,
 }

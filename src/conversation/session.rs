@@ -1,12 +1,12 @@
 //! The fold of all records: the state at any point is what the records up to it add up to.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::{
-    CallDecided, CallFinished, CallId, CallProposed, Entry, EntryId, Overlays, Part, PartNumber,
-    Profile, Record, Repair, RequestHead, RequestRecord, Response, Stamped, TransitionReason,
-    TurnNumber, awaits_reply,
+    CallDecided, CallFinished, CallId, CallProposed, DecidedBy, Entry, EntryId, Overlays, Part,
+    PartNumber, Profile, Record, Repair, RequestHead, RequestRecord, Response, Stamped,
+    TransitionReason, TurnNumber, awaits_reply,
 };
 
 /// Everything a reader of the records knows.
@@ -24,6 +24,8 @@ pub struct Session {
     pub parts: HashMap<PartNumber, Arc<Part>>,
     /// The turns, oldest first; turn N stands at N − 1.
     pub turns: Vec<Turn>,
+    /// The exact commands that the user allowed for the rest of the session.
+    pub allowed: BTreeSet<String>,
     /// Calls by id.
     pub calls: HashMap<CallId, CallLog>,
     /// Why the loop ended last; `None` while it runs.
@@ -95,7 +97,13 @@ impl Session {
                 self.head = Some(entry.id);
                 self.entries.insert(entry.id, entry.clone());
             }
-            Record::Head(head) => self.head = *head,
+            Record::Head(head) => {
+                self.head = *head;
+                if head.is_none() {
+                    self.allowed.clear();
+                }
+            }
+            Record::Revoked => self.allowed.clear(),
             Record::Overlay { entry, overlay } => {
                 Arc::make_mut(&mut self.overlays).set(*entry, overlay.clone());
             }
@@ -150,6 +158,9 @@ impl Session {
                 );
             }
             Record::CallDecided(decided) => {
+                if decided.by == DecidedBy::UserForSession {
+                    self.allowed.extend(decided.executed.clone());
+                }
                 if let Some(log) = self.calls.get_mut(&decided.call) {
                     log.decided = Some(decided.clone());
                 }

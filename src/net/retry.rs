@@ -111,6 +111,7 @@ fn may_pass_by_itself(failure: &Failure) -> bool {
         | FailureKind::ToolUseFailed
         | FailureKind::Protocol
         | FailureKind::Malformed
+        | FailureKind::TooLong
         | FailureKind::Unreachable => false,
     }
 }
@@ -182,6 +183,7 @@ mod tests {
             http(Kind::Quota, 429),
             http(Kind::Server, 501),
             http(Kind::Malformed, 200),
+            http(Kind::TooLong, 200),
             stream(Kind::Server),
             Failure::new(Place::Transport, Kind::Unreachable, ""),
         ];

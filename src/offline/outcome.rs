@@ -87,12 +87,22 @@ impl<'a> Outcome<'a> {
     }
 }
 
-/// Takes the lines about editing off the front.
+/// Takes the lines about editing off the front. A command of several lines is indented, and what it
+/// wrote begins after a line of its own.
 fn edited(text: &str) -> (Option<&str>, &str) {
     if !text.starts_with("The user edited the command.") {
         return (None, text);
     }
-    let Some((_, after)) = text.split_once("Executed:") else { return (None, text) };
+    let words = ["Executed:", "Edited to:"];
+    let Some((_, after)) = words.iter().find_map(|word| text.split_once(word)) else {
+        return (None, text);
+    };
+    if let Some(block) = after.strip_prefix('\n') {
+        let is_of_command = |line: &&str| line.starts_with("    ");
+        let lines = block.split_inclusive('\n').take_while(is_of_command);
+        let (executed, rest) = block.split_at(lines.map(str::len).sum());
+        return (Some(executed.trim()), rest.strip_prefix("Output:\n").unwrap_or(rest));
+    }
     let (executed, rest) = after.split_once('\n').unwrap_or((after, ""));
     (Some(executed.trim()), rest)
 }
@@ -138,6 +148,19 @@ mod tests {
                 Some("ls -l"),
                 "out",
                 End::Exit(2),
+            ),
+            (
+                "The user edited the command.\nProposed:\n    ls\n    ls\nExecuted:\n    pwd\n    \n    ls\n\
+                Output:\nout\n[exit code 0]",
+                Some("pwd\n    \n    ls"),
+                "out",
+                End::Exit(0),
+            ),
+            (
+                "The user edited the command. Proposed: ls\nEdited to: x\n[not run: y]",
+                Some("x"),
+                "",
+                End::NotRun("[not run: y]"),
             ),
             (
                 "Denied by the user; not executed. Reason: use `ls`.",

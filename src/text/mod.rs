@@ -1,15 +1,18 @@
-//! Text that a terminal can be trusted with: the sanitizer, widths, wrapping, short figures.
+//! Text that a terminal can be trusted with: the sanitizer, widths, wrapping, short figures; and keys
+//! kept out of text.
 //!
 //! Pure, and knows nothing of the rest of the crate. Everything that limpid did not write itself
 //! (model text, commands, outputs, error bodies, file names) passes [`visible`] before it is drawn.
 
 mod figures;
 mod measure;
+mod redact;
 mod sanitize;
 mod scripts;
 
 pub use figures::{bytes, duration, milliseconds};
 pub use measure::{fit, width, wrap};
+pub use redact::{REDACTED, Redactor, Secrets};
 pub use sanitize::{Show, hidden, spelled, visible};
 pub use scripts::mixed_script_words;
 

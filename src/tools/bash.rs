@@ -21,9 +21,10 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use super::intake::Intake;
 use super::minder::LONGEST_COMMAND;
 use super::process::{Report, Running, Start};
-use super::result::{self, Ending};
+use super::result::{self, Ending, Notes};
 use super::{Job, Outcome, Tool};
 use crate::conversation::ToolDefinition;
+use crate::text::Secrets;
 
 /// How long a command may run unless set otherwise.
 pub const TIME_LIMIT: Duration = Duration::from_mins(2);
@@ -41,6 +42,8 @@ pub struct Settings {
     pub time_limit: Duration,
     /// Variables kept from commands beside those whose name shows a secret: the key's variable.
     pub withheld: Vec<String>,
+    /// Keys that are kept out of every output.
+    pub secrets: Secrets,
     /// The program started as minder; see [`super::minder::executable`].
     pub minder: PathBuf,
 }
@@ -83,7 +86,7 @@ impl Bash {
             Ok(running) => running,
             Err(why) => return not_run(why),
         };
-        let mut intake = Intake::new(job.output_file, job.samples);
+        let mut intake = Intake::new(job.output_file, job.samples, self.settings.secrets.clone());
         let followed = tokio::select! {
             // An end that is already reported counts, also when a stop comes at the same moment.
             biased;
@@ -111,9 +114,10 @@ impl Bash {
             },
         };
         intake.drain(&running.output);
-        let (capture, file) = intake.finish();
+        let (capture, file, redacted) = intake.finish();
         let left = std::mem::take(&mut running.link.left);
-        let outcome = result::outcome(&ending, &left, &capture, file, started.elapsed());
+        let notes = Notes { left: &left, redacted, taken: job.taken };
+        let outcome = result::outcome(&ending, notes, &capture, file, started.elapsed());
         if !left.is_empty() {
             self.keep_in_background(running);
         }

@@ -4,6 +4,7 @@
 //! Not here: how the kept text becomes a result (`result`), the raw bytes on disk (`output_file`).
 
 use super::plain::Plain;
+use crate::text::{Redactor, Secrets};
 
 /// Characters of the start that are kept.
 const HEAD: usize = 50_000;
@@ -15,8 +16,11 @@ const TAIL: usize = 200_000;
 #[derive(Debug, Default)]
 pub(super) struct Capture {
     plain: Plain,
+    /// Escapes may have stood within a key, so that it shows only here.
+    redactor: Redactor,
+    secrets: Secrets,
     kept: Kept,
-    /// Bytes that the command wrote.
+    /// Bytes that the command wrote, counted by who reads them.
     pub(super) produced: u64,
 }
 
@@ -51,17 +55,27 @@ pub(super) enum Excerpt {
 }
 
 impl Capture {
+    /// Keeps these out of the text.
+    pub(super) fn without(secrets: Secrets) -> Self {
+        Self { redactor: Redactor::new(secrets.clone()), secrets, ..Self::default() }
+    }
+
     /// Takes more output.
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        self.produced += bytes.len() as u64;
-        let Self { plain, kept, .. } = self;
-        plain.push(bytes, &mut |text| kept.push(text));
+        let Self { plain, redactor, kept, .. } = self;
+        plain.push(bytes, &mut |text| kept.push(&redactor.push_text(text)));
     }
 
     /// Nothing more comes.
     pub(super) fn finish(&mut self) {
-        let Self { plain, kept, .. } = self;
-        plain.finish(&mut |text| kept.push(text));
+        let Self { plain, redactor, kept, .. } = self;
+        plain.finish(&mut |text| kept.push(&redactor.push_text(text)));
+        kept.push(&String::from_utf8_lossy(&redactor.finish()));
+    }
+
+    /// Whether a key was replaced.
+    pub(super) fn is_redacted(&self) -> bool {
+        self.redactor.found > 0
     }
 
     /// The newest text, the unfinished line included: at most `most` bytes.
@@ -73,7 +87,7 @@ impl Capture {
         text.push_str(if self.kept.dropped() == 0 { end(&self.kept.head, from_head) } else { "" });
         text.push_str(end(&self.kept.tail, room));
         text.push_str(end(&line, most));
-        text
+        self.secrets.redact(&text).into_owned()
     }
 
     /// Bytes that were not UTF-8.
@@ -196,7 +210,6 @@ mod tests {
         let text = "é".repeat(1000);
         let capture = captured(&[text.as_bytes()]);
         assert_eq!(capture.excerpt(1000), Excerpt::Whole(text));
-        assert_eq!(capture.produced, 2000);
     }
 
     #[test]

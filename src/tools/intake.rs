@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use super::Sample;
 use super::capture::Capture;
 use super::output_file::{KeptFile, OutputFile};
+use crate::text::{Redactor, Secrets};
 
 /// Time between two samples.
 const SAMPLE_EVERY: Duration = Duration::from_millis(33);
@@ -28,6 +29,7 @@ const READS_IN_A_ROW: u32 = 4;
 /// Takes the output of one command.
 pub(super) struct Intake {
     pub(super) capture: Capture,
+    redactor: Redactor,
     file: Option<OutputFile>,
     samples: watch::Sender<Sample>,
     /// When the next sample is due; `None` when the last one showed everything.
@@ -41,9 +43,14 @@ pub(super) struct Intake {
 
 impl Intake {
     /// Nothing is read or created yet.
-    pub(super) fn new(file: Option<PathBuf>, samples: watch::Sender<Sample>) -> Self {
+    pub(super) fn new(
+        file: Option<PathBuf>,
+        samples: watch::Sender<Sample>,
+        secrets: Secrets,
+    ) -> Self {
         Self {
-            capture: Capture::default(),
+            redactor: Redactor::new(secrets.clone()),
+            capture: Capture::without(secrets),
             file: file.map(OutputFile::new),
             samples,
             sample_at: None,
@@ -85,10 +92,11 @@ impl Intake {
         match output.try_read(&mut self.buffer[..most]) {
             Ok(0) => self.open = false,
             Ok(length) => {
-                let bytes = &self.buffer[..length];
-                self.capture.push(bytes);
+                self.capture.produced += length as u64;
+                let bytes = self.redactor.push(&self.buffer[..length]);
+                self.capture.push(&bytes);
                 if let Some(file) = &mut self.file {
-                    file.push(bytes);
+                    file.push(&bytes);
                 }
                 self.sample_at.get_or_insert(self.sampled_at + SAMPLE_EVERY);
                 return length;
@@ -109,10 +117,16 @@ impl Intake {
         });
     }
 
-    /// Nothing more is taken: the last sample, and what was kept.
-    pub(super) fn finish(mut self) -> (Capture, KeptFile) {
+    /// Nothing more is taken: the last sample, what was kept, and whether a key was in it.
+    pub(super) fn finish(mut self) -> (Capture, KeptFile, bool) {
+        let held = self.redactor.finish();
+        self.capture.push(&held);
+        if let Some(file) = &mut self.file {
+            file.push(&held);
+        }
         self.capture.finish();
         self.sample();
-        (self.capture, self.file.map_or(KeptFile::None, OutputFile::finish))
+        let redacted = self.redactor.found > 0 || self.capture.is_redacted();
+        (self.capture, self.file.map_or(KeptFile::None, OutputFile::finish), redacted)
     }
 }

@@ -47,6 +47,8 @@ pub trait Tool: Send + Sync {
 pub struct Job {
     /// Exactly what was displayed and allowed.
     pub command: String,
+    /// Characters of the result that something else takes.
+    pub taken: usize,
     /// Where the complete output is kept, up to a cap; `None` keeps none.
     pub output_file: Option<PathBuf>,
     /// Samples for the screen, newest wins.

@@ -31,10 +31,21 @@ pub(super) enum Ending {
     LostMinder(i32),
 }
 
+/// What the user and the model should know beside the output.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Notes<'a> {
+    /// Processes that still run.
+    pub(super) left: &'a [u32],
+    /// Whether a key was replaced in the output.
+    pub(super) redacted: bool,
+    /// Characters of the result that something else takes.
+    pub(super) taken: usize,
+}
+
 /// The outcome of a command that was started.
 pub(super) fn outcome(
     ending: &Ending,
-    left: &[u32],
+    Notes { left, redacted, taken }: Notes<'_>,
     capture: &Capture,
     file: KeptFile,
     took: Duration,
@@ -44,6 +55,9 @@ pub(super) fn outcome(
     note_bytes(&mut notes, capture);
     if let KeptFile::Failed(path, why) = &file {
         let _ = writeln!(notes, "[the complete output could not be kept in {path}: {why}]");
+    }
+    if redacted {
+        notes.push_str("[key redacted: the output held a key of the user's]\n");
     }
     if !left.is_empty() {
         let pids: Vec<String> = left.iter().map(u32::to_string).collect();
@@ -55,7 +69,7 @@ pub(super) fn outcome(
         KeptFile::Complete(path) | KeptFile::UpToCap(path) => path.chars().count(),
         KeptFile::None | KeptFile::Failed(..) => 0,
     };
-    let taken = notes.chars().count() + last_line.chars().count() + path_chars + MARK_CHARS;
+    let taken = taken + notes.chars().count() + last_line.chars().count() + path_chars + MARK_CHARS;
     let (mut text, cut) = match capture.excerpt(MOST_CHARS.saturating_sub(taken)) {
         Excerpt::Whole(text) if text.is_empty() => ("(no output)".to_owned(), 0),
         Excerpt::Whole(text) => (text, 0),

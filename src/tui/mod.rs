@@ -4,6 +4,7 @@
 //! [`Model`] and returns [`Effect`]s. Records and progress come in by the same door. [`draw`] shows
 //! a model; after the frame reached the terminal, [`Model::frame_shown`] tells the model so.
 
+mod allowances;
 mod draft;
 mod keymap;
 mod layout;

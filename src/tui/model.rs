@@ -222,9 +222,10 @@ impl Model {
 
     /// The loop could not take a command: nothing is lost.
     pub fn refused(&mut self, command: Command) {
+        let mut prompt = None;
         match command {
             Command::Prompt(text) => {
-                self.prompt.put_back(&text);
+                prompt = Some(text);
                 self.running = false;
             }
             Command::Run { command, told } => {
@@ -239,7 +240,15 @@ impl Model {
                     approval.decision_refused();
                 }
             }
-            Command::Clear | Command::Overlay(_) | Command::Stop => {}
+            Command::Clear | Command::Overlay(_) | Command::Revoke | Command::Stop => {}
+        }
+        self.busy(prompt.as_deref());
+    }
+
+    /// Something was not taken; a prompt goes back into the draft.
+    pub(super) fn busy(&mut self, prompt: Option<&str>) {
+        if let Some(text) = prompt {
+            self.prompt.put_back(text);
         }
         self.note = Some("Busy: that was not taken. Try again.".to_owned());
     }

@@ -85,9 +85,10 @@ impl Scroll {
         self.top = if self.follows && top == last { None } else { Some(top) };
     }
 
-    /// Moves by screens, keeping one row in common.
+    /// Moves by screens, keeping one row in common where there are enough.
     pub(super) fn pages(&mut self, pages: isize) {
-        let page = isize::try_from(self.seen.height.saturating_sub(1).max(1)).unwrap_or(1);
+        let common = usize::from(self.seen.height > 3);
+        let page = isize::try_from((self.seen.height - common).max(1)).unwrap_or(1);
         self.by(pages.saturating_mul(page));
     }
 

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
+use super::allowances;
 use super::keymap::{Action, Context, resolve};
 use super::layout::Shape;
 use super::model::{Effect, Focus, Input, Model, TWICE};
@@ -60,6 +61,7 @@ fn take_event(model: &mut Model, event: Event) -> Option<Effect> {
         Event::Progress(Progress::Waiting { attempt, of, until, .. }) => {
             model.retry = Some((attempt, of, until));
         }
+        Event::Progress(Progress::Busy { prompt }) => model.busy(prompt.as_deref()),
         Event::Progress(_) => {}
         Event::Record(stamped) => match &stamped.record {
             Record::Request(_) => {
@@ -284,7 +286,13 @@ fn in_pane(model: &mut Model, context: Context, action: Action) {
 fn text(model: &mut Model, context: Context, key: KeyEvent, now: Instant) {
     match context {
         Context::Prompt if model.prompt.is_empty() && takes_back(model, key) => {}
-        Context::Prompt => model.prompt.key(key),
+        Context::Prompt => {
+            let was_empty = model.prompt.is_empty();
+            model.prompt.key(key);
+            if was_empty && !model.prompt.is_empty() && model.approval.is_some() {
+                model.note = Some("Typed into the draft. Tab: decide.".to_owned());
+            }
+        }
         Context::CommandField | Context::ReasonField => {
             if let Some(draft) = model.approval.as_mut().and_then(|a| a.draft_mut()) {
                 draft.key(key);
@@ -412,7 +420,7 @@ fn submit(model: &mut Model) -> Vec<Effect> {
                 }
                 return Vec::new();
             }
-            Submitted::Continue | Submitted::Clear => {
+            Submitted::Continue | Submitted::Clear | Submitted::Revoke => {
                 model.note = Some("Still running: Esc stops it. Your text stays.".to_owned());
                 return Vec::new();
             }
@@ -433,6 +441,11 @@ fn submit(model: &mut Model) -> Vec<Effect> {
             model.help = Some(Scroll::from_top());
             return Vec::new();
         }
+        Submitted::Allowed => {
+            model.prompt.take();
+            model.conversation.note(allowances::told(&model.session));
+            return Vec::new();
+        }
         Submitted::Continue if !model.session.awaits_reply() => {
             let why = "There is nothing to continue: nothing waits for an answer of the model.";
             model.note = Some(why.to_owned());
@@ -446,11 +459,17 @@ fn submit(model: &mut Model) -> Vec<Effect> {
         Submitted::Prompt(text) => Command::Prompt(text),
         Submitted::Continue => Command::Continue,
         Submitted::Clear => Command::Clear,
+        Submitted::Revoke if model.session.allowed.is_empty() => {
+            model.prompt.take();
+            model.note = Some(allowances::NONE.to_owned());
+            return Vec::new();
+        }
+        Submitted::Revoke => Command::Revoke,
     };
     model.prompt.take();
     model.conversation.scroll.go_to_end();
     model.inspector.follow();
-    if command != Command::Clear {
+    if !matches!(command, Command::Clear | Command::Revoke) {
         model.running = true;
         model.turns_of_prompt = 0;
     }

@@ -100,6 +100,11 @@ impl Calls {
         self.calls.len()
     }
 
+    /// Bytes of a call's id and name.
+    pub(super) fn named(&self, position: usize) -> usize {
+        self.calls.get(position).map_or(0, |call| call.id.len() + call.name.len())
+    }
+
     /// The arguments of a call so far.
     pub(super) fn arguments(&mut self, position: usize) -> Option<&mut String> {
         self.calls.get_mut(position).map(|call| &mut call.arguments)
@@ -145,28 +150,24 @@ impl Arriving {
     /// Why the call must not be run, if it must not.
     fn fault(&self, ending: Ending<'_>, is_last: bool) -> Option<String> {
         let cut = match ending {
-            Ending::Stopped => Some("stopped by the user before the call was complete; not run"),
-            Ending::Disconnected => {
-                Some("the connection ended before the call was complete; not run")
-            }
+            Ending::Stopped => Some("stopped by the user before the call was complete"),
+            Ending::Disconnected => Some("the connection ended before the call was complete"),
             Ending::Failed => {
-                Some("the reply failed before it was complete, so the call may be cut off; not run")
+                Some("the reply failed before it was complete, so the call may be cut off")
             }
             Ending::Proper(Some(reason)) if is_last && CUT_SHORT.contains(&reason) => {
-                Some("cut off by the output limit; not run; send a shorter call")
+                Some("cut off by the output limit; send a shorter call")
             }
             Ending::Proper(Some(reason)) if is_last && FILTERED.contains(&reason) => {
-                Some("cut off by the server's content filter; not run")
+                Some("cut off by the server's content filter")
             }
-            Ending::Proper(_) if self.name.trim().is_empty() => {
-                Some("the call names no tool; not run")
-            }
+            Ending::Proper(_) if self.name.trim().is_empty() => Some("the call names no tool"),
             Ending::Proper(_) => None,
         };
         match cut {
             Some(why) => Some(why.to_owned()),
             None if self.arguments.trim().is_empty() => None,
-            None => object_fault(&self.arguments).map(|fault| format!("{fault}; not run")),
+            None => object_fault(&self.arguments),
         }
     }
 }
@@ -295,30 +296,26 @@ mod tests {
             (
                 &[(Some(0), "", "x", "{}"), (Some(1), "", "x", "{}")],
                 Ending::Proper(Some("length")),
-                &[None, Some("cut off by the output limit; not run; send a shorter call")],
+                &[None, Some("cut off by the output limit; send a shorter call")],
             ),
             (
                 &[(Some(0), "", "x", "{\"command\": 1")],
                 proper,
                 &[Some(
-                    "the arguments are not valid JSON (EOF while parsing an object at column 13); not run",
+                    "the arguments are not valid JSON (EOF while parsing an object at column 13)",
                 )],
             ),
-            (
-                &[(Some(0), "", "x", "[1]")],
-                proper,
-                &[Some("the arguments are not a JSON object; not run")],
-            ),
-            (&[(Some(0), "", "", "{}")], proper, &[Some("the call names no tool; not run")]),
+            (&[(Some(0), "", "x", "[1]")], proper, &[Some("the arguments are not a JSON object")]),
+            (&[(Some(0), "", "", "{}")], proper, &[Some("the call names no tool")]),
             (
                 &[(Some(0), "", "x", "{}")],
                 Ending::Disconnected,
-                &[Some("the connection ended before the call was complete; not run")],
+                &[Some("the connection ended before the call was complete")],
             ),
             (
                 &[(Some(0), "", "x", "{}")],
                 Ending::Stopped,
-                &[Some("stopped by the user before the call was complete; not run")],
+                &[Some("stopped by the user before the call was complete")],
             ),
         ];
         for (pieces, ending, expected) in cases {

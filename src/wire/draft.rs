@@ -1,6 +1,8 @@
 //! A reply while it arrives, in any format: its pieces in order, what became visible by them, and
 //! what is to be thought of it at the end. Which bytes mean what is the formats' `decode`.
 
+use std::borrow::Cow;
+
 use crate::conversation::{
     Call, CallId, CallState, Content, Failure, FailureKind, Opaque, Place, Progress, ProposedCall,
     Reasoning, Repair, Reply,
@@ -10,10 +12,22 @@ use super::End;
 use super::calls::{CallPiece, Calls, Ending, Taken};
 use super::errors;
 
+/// Bytes of text, reasoning and arguments that a reply may hold: about a million tokens, which no
+/// server offers.
+const CAP: usize = 4 * 1024 * 1024;
+
+/// What a piece of a reply counts beside its text, so that a flood of empty ones ends too.
+const PIECE: usize = 64;
+
+/// What a call counts beside its name and arguments: nobody decides on thousands.
+const CALL: usize = 4096;
+
 /// The reply as far as it has come.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     pub(super) reply: Reply,
+    /// How much of [`CAP`] is used up.
+    taken: usize,
     calls: Calls,
     /// Calls that have their place in the reply's content.
     placed: usize,
@@ -57,19 +71,44 @@ impl Draft {
         }
     }
 
+    /// As much of a text as the reply has room for; where that is not all of it, the reply fails.
+    fn admit<'a>(&mut self, text: &'a str) -> &'a str {
+        let room = CAP.saturating_sub(self.taken);
+        self.charge(text.len());
+        &text[..text.floor_char_boundary(room)]
+    }
+
+    fn charge(&mut self, bytes: usize) {
+        self.taken = self.taken.saturating_add(bytes);
+        if self.taken > CAP {
+            let what =
+                "the reply is longer than 4 MiB. The rest was not read; no call in it is run.";
+            self.fail(fault(Place::Body, FailureKind::TooLong, what));
+        }
+    }
+
+    fn push(&mut self, piece: &Content) {
+        let before = self.reply.content.len();
+        self.reply.push(piece);
+        self.charge(PIECE * (self.reply.content.len() - before));
+    }
+
     pub(super) fn text(&mut self, text: &str) {
-        self.reply.push(&Content::Text(text.to_owned()));
+        let text = self.admit(text);
+        self.push(&Content::Text(text.to_owned()));
         self.show_text(text);
     }
 
     pub(super) fn refusal(&mut self, text: &str) {
-        self.reply.push(&Content::Refusal(text.to_owned()));
+        let text = self.admit(text);
+        self.push(&Content::Refusal(text.to_owned()));
         self.show_text(text);
     }
 
     /// A piece of reasoning that is not told apart from the piece before it.
     pub(super) fn reasoning(&mut self, text: &str) {
-        self.reply.push(&Content::Reasoning(Reasoning::of_text(text)));
+        let text = self.admit(text);
+        self.push(&Content::Reasoning(Reasoning::of_text(text)));
         self.show_reasoning(text);
     }
 
@@ -80,6 +119,7 @@ impl Draft {
 
     /// Appends to the reasoning at a position.
     pub(super) fn append_reasoning(&mut self, position: usize, text: &str) {
+        let text = self.admit(text);
         if let Some(Content::Reasoning(reasoning)) = self.reply.content.get_mut(position) {
             reasoning.text.push_str(text);
             self.show_reasoning(text);
@@ -96,17 +136,20 @@ impl Draft {
 
     /// Puts a piece that only the server understands; returns its position in the content.
     pub(super) fn place_opaque(&mut self, opaque: Opaque) -> usize {
+        self.charge(opaque.json.len());
         self.place(Content::Opaque(opaque))
     }
 
     /// Sets what stands at the position of an opaque piece.
     pub(super) fn set_opaque(&mut self, position: usize, json: String) {
+        self.charge(json.len());
         if let Some(Content::Opaque(opaque)) = self.reply.content.get_mut(position) {
             opaque.json = json;
         }
     }
 
     fn place(&mut self, content: Content) -> usize {
+        self.charge(PIECE);
         self.reply.content.push(content);
         self.reply.content.len() - 1
     }
@@ -116,6 +159,7 @@ impl Draft {
         if piece.index.is_none() {
             self.repair("call without index accepted");
         }
+        let piece = &self.admit_arguments(piece);
         let index = match self.calls.take(piece) {
             Taken::At(index) => index,
             Taken::Split(index) => {
@@ -130,14 +174,25 @@ impl Draft {
 
     /// Starts a call; returns its number within the reply.
     pub(super) fn start_call(&mut self, piece: &CallPiece<'_>) -> usize {
+        let piece = &self.admit_arguments(piece);
         let number = self.calls.start(piece);
         self.place_calls();
         self.show_call(number, &piece.arguments);
         number
     }
 
+    fn admit_arguments<'a>(&mut self, piece: &'a CallPiece<'_>) -> CallPiece<'a> {
+        CallPiece {
+            index: piece.index,
+            id: Cow::Borrowed(&piece.id),
+            name: Cow::Borrowed(&piece.name),
+            arguments: Cow::Borrowed(self.admit(&piece.arguments)),
+        }
+    }
+
     /// Appends to the arguments of the call with this number.
     pub(super) fn append_arguments(&mut self, number: usize, text: &str) {
+        let text = self.admit(text);
         if let Some(arguments) = self.calls.arguments(number) {
             arguments.push_str(text);
             self.show_call(number, text);
@@ -156,7 +211,9 @@ impl Draft {
             return;
         }
         let differs = !arguments.is_empty();
+        let grown = text.len().saturating_sub(arguments.len());
         text.clone_into(arguments);
+        self.charge(grown);
         if differs {
             self.repair("arguments that differ from their pieces taken as sent last");
         } else {
@@ -167,6 +224,7 @@ impl Draft {
     /// Each call has its place where its first piece came; what is in it is known at the end.
     fn place_calls(&mut self) {
         while self.placed < self.calls.len() {
+            self.charge(CALL + self.calls.named(self.placed));
             self.placed += 1;
             let call =
                 Call { id: CallId(String::new()), name: String::new(), arguments: String::new() };

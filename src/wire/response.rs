@@ -17,6 +17,9 @@ use crate::conversation::{Failure, FailureKind, Place, Progress, Reply};
 /// The longest body that is not a stream, in bytes. Of a longer error body the start is read.
 const BODY_CAP: usize = sse::CAP;
 
+/// The longest stream, in bytes, whatever it says: ten times what the longest replies take.
+const STREAM_CAP: u64 = 512 * 1024 * 1024;
+
 /// What one format makes of JSON.
 pub(super) trait Reader: Debug + Send {
     /// Takes the data of an event.
@@ -108,6 +111,10 @@ impl Decoder {
         }
         match &mut self.body {
             Body::Undecided => {}
+            Body::Events(_) if self.taken > STREAM_CAP => {
+                let what = "the stream is longer than 512 MiB. The rest was not read; no call in it is run.";
+                self.draft.fail(fault(Place::Body, FailureKind::TooLong, what));
+            }
             Body::Events(parser) => {
                 let (reader, draft, before) = (&mut *self.reader, &mut self.draft, self.before);
                 let fed = parser.feed(bytes, |event| {

@@ -350,6 +350,14 @@ impl Stage {
         }));
     }
 
+    /// Allowed as proposed.
+    pub fn decided_by(&mut self, nth: usize, by: DecidedBy) {
+        let (call, command) = self.calls[nth - 1].clone();
+        let executed = Some(command.clone());
+        let decided = CallDecided { call, proposed: command, executed, reason: None, by };
+        self.record(Record::CallDecided(decided));
+    }
+
     pub fn started(&mut self, nth: usize) {
         let call = self.call(nth);
         self.record(Record::CallStarted { call });

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 pub enum Step {
     /// Bytes as they are.
     Send(Vec<u8>),
+    /// These bytes again and again, until nobody reads them.
+    Flood(Vec<u8>),
     /// Waits until `Server::release` is called.
     Hold,
     /// The connection ends here.
@@ -107,6 +109,7 @@ fn serve(
                     return;
                 }
             }
+            Step::Flood(bytes) => while stream.write_all(bytes).is_ok() {},
             Step::Hold => hold(holds),
             Step::Close => break,
         }

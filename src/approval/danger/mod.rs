@@ -7,10 +7,12 @@
 //! in any case (`paths`). The limits of reading a text stand in `shell_words`.
 
 mod paths;
+mod unseen;
 
 use std::collections::HashSet;
 
 use self::paths::{deletions, devices, names_root_or_home};
+use self::unseen::unseen;
 use super::shell_words::{Script, Simple, UNKNOWN, read};
 use crate::text::{Show, fit, visible};
 
@@ -32,6 +34,7 @@ pub(super) fn dangers(command: &str) -> Vec<String> {
         }
         devices(&named, &mut found);
     }
+    unseen(&script, &mut found);
     if is_fork_bomb(command) {
         found.add("fork bomb: starts processes without end".into());
     }

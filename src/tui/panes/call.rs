@@ -1,6 +1,6 @@
 //! A call in a few words: its mark, what became of it, and its command.
 
-use crate::conversation::{CallLog, CallState, CallStatus};
+use crate::conversation::{CallLog, CallState, CallStatus, DecidedBy};
 use crate::text;
 use crate::tui::theme::Look;
 
@@ -27,14 +27,17 @@ pub(super) fn state(log: &CallLog) -> String {
             None => "waiting".to_owned(),
         };
     };
-    match &finished.status {
+    let ended = match &finished.status {
         CallStatus::Exited(code) => format!("exit {code}"),
         CallStatus::Signaled(signal) => format!("signal {signal}"),
         CallStatus::TimedOut(seconds) => format!("timed out after {seconds} s"),
         CallStatus::Stopped => "stopped".to_owned(),
         CallStatus::Denied => "denied".to_owned(),
         CallStatus::NotRun(_) => "not run".to_owned(),
-    }
+    };
+    let by = log.decided.as_ref().map(|decided| decided.by);
+    let for_session = matches!(by, Some(DecidedBy::UserForSession | DecidedBy::SessionRule));
+    if for_session { format!("{ended} · allowed for this session") } else { ended }
 }
 
 /// How long a call ran or has been running, in milliseconds; `None` if it did not.

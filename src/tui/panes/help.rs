@@ -10,10 +10,12 @@ use crate::tui::rows::Rows;
 use crate::tui::scroll::{Measure, Scroll};
 use crate::tui::theme::Look;
 
-const WORDS: [(&str, &str); 6] = [
+const WORDS: [(&str, &str); 8] = [
     ("/help", "shows these keys"),
     ("/continue", "posts the history once more: after a failure, a stop or the turn limit"),
-    ("/clear", "starts anew: the model will remember nothing"),
+    ("/clear", "starts anew: the model will remember nothing, every command asks again"),
+    ("/allowed", "lists the commands that you allowed for the session"),
+    ("/revoke", "ends that: every command asks again"),
     ("!command", "runs it at once; the model is told command and output with your next prompt"),
     ("!!command", "runs it at once; nothing of it is sent to the model"),
     ("/quit", "ends limpid; so do q and exit alone"),
@@ -30,6 +32,12 @@ const EDITING: [(&str, &str); 8] = [
     ("Up Down", "on the first or last row of the prompt: earlier prompts"),
     ("Up, Ctrl-U", "in an empty prompt: takes back the last queued one, removes it"),
 ];
+
+const DANGERS: &str = "Named as dangerous in the panel, never allowed for the session, asked for even \
+    under --yolo: acting as another user (sudo, su, doas, pkexec …), stopping the machine (shutdown, \
+    reboot, halt …), erasing disks and writing to devices (mkfs, dd of=/dev/…, > /dev/sda), deleting \
+    / or the home directory (rm -rf), fork bombs, and running a program that is not shown \
+    (curl … | sh). A text cannot tell everything that a command will do: read it before you allow it.";
 
 /// Draws the help over the screen and returns what it came to.
 pub(in crate::tui) fn draw(
@@ -61,6 +69,8 @@ pub(in crate::tui) fn draw(
     for (word, what) in WORDS {
         entry(&mut rows, word, what, inside.width);
     }
+    heading(&mut rows, &mut last, "Dangerous commands", inside.width);
+    rows.push(DANGERS, Look::Text, 1, inside.width);
     let measure = scroll.measure(rows.len(), inside.height.into());
     rows.draw(measure.top, inside, buf, view.theme);
     measure

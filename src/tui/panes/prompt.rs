@@ -38,6 +38,10 @@ pub(in crate::tui) enum Submitted {
     Continue,
     /// `/clear`
     Clear,
+    /// `/allowed`
+    Allowed,
+    /// `/revoke`
+    Revoke,
     /// `/help`
     Help,
     /// `/quit`, `q` or `exit`
@@ -55,6 +59,8 @@ impl Submitted {
             "" => return Self::Nothing,
             "/continue" => return Self::Continue,
             "/clear" => return Self::Clear,
+            "/allowed" => return Self::Allowed,
+            "/revoke" => return Self::Revoke,
             "/help" => return Self::Help,
             "/quit" | "q" | "exit" => return Self::Quit,
             _ => {}

@@ -317,13 +317,12 @@ fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
     } else {
         rows.push(command, Look::Strong, 0, width);
     }
-    if let CallState::Unusable(why) = &log.proposed.state {
-        rows.push(&format!("unusable: {why}"), Look::Bad, 0, width);
-    }
     if let Some(decided) = &log.decided {
         decision(&mut rows, decided, width);
     }
-    if let Some(CallStatus::NotRun(why)) = log.finished.as_ref().map(|finished| &finished.status) {
+    if let CallState::Unusable(why) = &log.proposed.state {
+        rows.push(&format!("unusable, not run: {why}"), Look::Bad, 0, width);
+    } else if let Some(CallStatus::NotRun(why)) = log.finished.as_ref().map(|call| &call.status) {
         rows.push(&format!("not run: {why}"), Look::Warning, 0, width);
     }
     let Some(detail) = view.model.tools.details.get(id) else { return rows };
@@ -368,6 +367,7 @@ fn decision(rows: &mut Rows, decided: &CallDecided, width: u16) {
     let by = match decided.by {
         DecidedBy::User => "you",
         DecidedBy::OwnCommand => "you, by typing it after !",
+        DecidedBy::UserForSession => "you, from then on for this exact command in this session",
         DecidedBy::SessionRule => "you, for this exact command in this session",
         DecidedBy::Yolo => "--yolo",
         DecidedBy::Harness => "limpid",

@@ -22,6 +22,9 @@ use crate::tui::theme::Look;
 const BLANK_LINES: usize = 4;
 /// Spaces in a row, from which on they are counted instead of shown.
 const SPACES: usize = 16;
+/// Columns inside the border, under which the command stands before what was found in it: a window so
+/// small would show nothing else.
+const NARROW: u16 = 56;
 /// Columns inside the border that a decision needs.
 const COLUMNS: u16 = 26;
 /// Rows of a field.
@@ -47,6 +50,16 @@ impl Layout {
             return;
         }
         *self = Self { of: Some((approval.version, width)), ..Self::default() };
+        if width < NARROW {
+            self.command(&approval.command, width);
+            self.findings(approval, width);
+        } else {
+            self.findings(approval, width);
+            self.command(&approval.command, width);
+        }
+    }
+
+    fn findings(&mut self, approval: &Approval, width: u16) {
         for danger in &approval.analysis.dangers {
             self.finding(&format!("danger: {danger}"), Look::Bad, width);
         }
@@ -56,13 +69,18 @@ impl Layout {
         if approval.is_edited() {
             self.finding("edited by you", Look::Warning, width);
         }
-        let lines: Vec<&str> = approval.command.split('\n').collect();
+    }
+
+    fn command(&mut self, command: &str, width: u16) {
+        // Within quotes and here-documents, blank lines are part of what is written.
+        let folds = !command.contains("<<") && !command.contains(['\'', '"', '`']);
+        let lines: Vec<&str> = command.split('\n').collect();
         let count = lines.len();
         let digits = if count > 1 { count.to_string().len() } else { 0 };
         let mut index = 0;
         while index < count {
             let blank = lines[index..].iter().take_while(|line| is_blank(line)).count();
-            if blank >= BLANK_LINES {
+            if folds && blank >= BLANK_LINES {
                 self.finding(&format!("⋯ {blank} blank lines ⋯"), Look::Hidden, width);
                 index += blank;
             } else {
@@ -71,7 +89,7 @@ impl Layout {
             }
         }
         let line_word = if count == 1 { "line" } else { "lines" };
-        let characters = approval.command.chars().count();
+        let characters = command.chars().count();
         let word = if characters == 1 { "character" } else { "characters" };
         self.size = format!("{count} {line_word} · {characters} {word}");
     }
@@ -190,10 +208,11 @@ pub(in crate::tui) fn draw(
     Clear.render(area, buf);
     paint::border(buf, area, BorderType::Double, Look::Panel, view.theme);
     let (place, of) = approval.position;
+    let danger = if approval.analysis.dangers.is_empty() { "" } else { "Danger! " };
     let title = if of == 1 {
-        " Allow this command? ".to_owned()
+        format!(" {danger}Allow this command? ")
     } else {
-        format!(" Allow this command? {place} of {of} ")
+        format!(" {danger}Allow this command? {place} of {of} ")
     };
     paint::pieces(buf, (area.x + 2, area.y), area.width - 4, &[(&title, Look::Panel)], view.theme);
     let directory = text::visible(&view.model.setup.directory, Show::Exact);
@@ -261,14 +280,17 @@ fn draw_foot_title(
     } else if !view.model.panel_is_next() {
         if view.model.focus == Focus::Prompt { " Tab: decide " } else { " Esc: decide " }
     } else if !(approval.all_seen() || measure.top == 0 && measure.at_end()) {
-        " PgDn: scroll through it to allow "
+        if area.width < NARROW { " PgDn: more " } else { " PgDn: scroll through it to allow " }
     } else {
         ""
     };
     let hint_columns = u16::try_from(text::width(hint)).unwrap_or(0).min(area.width - 4);
     let room = area.width - 4 - hint_columns;
     if usize::from(room) < text::width(&left) {
-        left = if room < 10 { String::new() } else { format!(" {to}/{} ", measure.total) };
+        left = format!(" row {to} of {} ", measure.total);
+        if usize::from(room) < text::width(&left) {
+            left = format!(" {to}/{} ", measure.total);
+        }
     }
     paint::pieces(buf, (area.x + 2, y), room, &[(&left, Look::Dim)], view.theme);
     let place = (area.right() - 2 - hint_columns, y);
@@ -285,7 +307,7 @@ fn choices(approval: &Approval, width: u16, armed: bool) -> Vec<Vec<(String, Loo
         let possible = armed && (!allows || approval.all_seen());
         let what = match (action, approval.not_for_session()) {
             (Action::AllowSession, Some(why)) => {
-                let text = format!("(a: {why})");
+                let text = if width < NARROW { "(no a)".to_owned() } else { format!("(a: {why})") };
                 push(&mut rows, &mut used, vec![(text, Look::Dim)], width);
                 continue;
             }

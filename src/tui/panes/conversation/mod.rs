@@ -84,6 +84,12 @@ impl Conversation {
         !self.live.is_empty()
     }
 
+    /// Says something that is not part of the session.
+    pub(in crate::tui) fn note(&mut self, note: String) {
+        self.items.push(Item::Note(note, Look::Dim));
+        self.scroll.go_to_end();
+    }
+
     /// Takes an event; `session` has taken it already.
     pub(in crate::tui) fn event(&mut self, event: &Event, session: &Session) {
         match event {
@@ -107,7 +113,9 @@ impl Conversation {
                 let note = format!("{why} Attempt {attempt} of {of} follows in {wait}.");
                 self.items.push(Item::Note(note, Look::Warning));
             }
-            Event::Progress(Progress::Output { .. } | Progress::Ask { .. }) => {}
+            Event::Progress(
+                Progress::Output { .. } | Progress::Ask { .. } | Progress::Busy { .. },
+            ) => {}
         }
     }
 
@@ -120,6 +128,10 @@ impl Conversation {
                     Look::Dim,
                 ));
                 self.headed = false;
+            }
+            Record::Revoked => {
+                let note = "── from here on every command asks again ──";
+                self.items.push(Item::Note(note.to_owned(), Look::Dim));
             }
             Record::Request(request) => self.items.push(turn(request.turn, session)),
             Record::Attempt { .. } => self.end_live(),
