@@ -8,10 +8,11 @@ use super::keymap::{Action, Context, resolve};
 use super::layout::Shape;
 use super::model::{Effect, Focus, Input, Model, TWICE};
 use super::panes::approval::{ALONE, Approval};
+use super::panes::offer::Offer;
 use super::panes::prompt::Submitted;
 use super::scroll::Scroll;
 use crate::conversation::{
-    CallId, CallStatus, Command, Event, Progress, Record, Role, TransitionReason,
+    CallId, CallStatus, Command, Event, Overlay, Progress, Record, Role, TransitionReason,
 };
 
 /// An Esc so soon after another is a key held down: it denies one call, not the next one too.
@@ -66,8 +67,12 @@ fn take_event(model: &mut Model, event: Event) -> Option<Effect> {
                 model.running = true;
                 model.cleared = false;
                 model.turns_of_prompt += 1;
+                model.offer = None;
             }
-            Record::Head(None) => model.cleared = true,
+            Record::Head(None) => {
+                model.cleared = true;
+                model.offer = None;
+            }
             Record::Attempt { .. } => model.retry = None,
             Record::CallDecided(decided) => withdraw(model, Some(&decided.call)),
             Record::CallFinished(finished) => {
@@ -83,6 +88,7 @@ fn take_event(model: &mut Model, event: Event) -> Option<Effect> {
                 model.running = false;
                 model.retry = None;
                 model.note = None;
+                model.offer = Offer::of(&model.session);
                 withdraw(model, None);
                 model.queue.settle();
                 return go_on(model, *reason == TransitionReason::Answered);
@@ -213,6 +219,7 @@ fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
                 model.note = approval.choose(action, key, alone, now);
             }
         }
+        Action::TakeOffer => return take_offer(model, before, now),
         Action::Submit if context == Context::Prompt => return submit(model),
         Action::Submit => {
             let command = model.approval.as_mut().and_then(|a| a.submit_field(now));
@@ -368,7 +375,7 @@ fn back(
             } else if model.running {
                 model.note = Some("Stopping …".to_owned());
                 return vec![Effect::Send(Command::Stop)];
-            } else {
+            } else if model.offer.take().is_none() {
                 model.conversation.scroll.go_to_end();
             }
         }
@@ -393,6 +400,34 @@ fn interrupt(model: &mut Model, now: Instant) -> Vec<Effect> {
     Vec::new()
 }
 
+/// Does what is offered, and posts again if the model still has something to answer.
+fn take_offer(model: &mut Model, last_input: Option<Instant>, now: Instant) -> Vec<Effect> {
+    let Some(offer) = model.offer.as_ref().filter(|_| !model.running) else { return Vec::new() };
+    if offer.ready_from(last_input).is_none_or(|from| now < from) {
+        model.note = Some("Read it first: the key counts after a moment of quiet.".to_owned());
+        return Vec::new();
+    }
+    let overlays = offer.overlays(&model.session);
+    model.offer = None;
+    model.conversation.scroll.go_to_end();
+    model.inspector.follow();
+    let goes_on = model.session.would_await_reply(&overlays);
+    let mut effects = vec![Effect::Send(Command::Overlay(overlays))];
+    if goes_on {
+        begin(model);
+        effects.push(Effect::Send(Command::Continue));
+    } else {
+        model.note = Some("Left out. The next prompt goes without it.".to_owned());
+    }
+    effects
+}
+
+/// The loop is about to work.
+fn begin(model: &mut Model) {
+    model.running = true;
+    model.turns_of_prompt = 0;
+}
+
 fn submit(model: &mut Model) -> Vec<Effect> {
     let submitted = match model.prompt.submitted() {
         Submitted::Nothing if !model.running => match model.queue.take_next() {
@@ -412,7 +447,7 @@ fn submit(model: &mut Model) -> Vec<Effect> {
                 }
                 return Vec::new();
             }
-            Submitted::Continue | Submitted::Clear => {
+            Submitted::Continue | Submitted::Clear | Submitted::Restore => {
                 model.note = Some("Still running: Esc stops it. Your text stays.".to_owned());
                 return Vec::new();
             }
@@ -443,6 +478,17 @@ fn submit(model: &mut Model) -> Vec<Effect> {
             return Vec::new();
         }
         Submitted::Own { command, told } => Command::Run { command, told },
+        Submitted::Restore => {
+            let sent = |entry| (entry, Overlay::Sent);
+            let all: Vec<_> = model.session.overlays.entries().map(sent).collect();
+            if all.is_empty() {
+                model.note = Some("Nothing is left out or shortened.".to_owned());
+                return Vec::new();
+            }
+            model.prompt.take();
+            model.note = Some("From the next turn on, all is sent as it was.".to_owned());
+            return vec![Effect::Send(Command::Overlay(all))];
+        }
         Submitted::Prompt(text) => Command::Prompt(text),
         Submitted::Continue => Command::Continue,
         Submitted::Clear => Command::Clear,
@@ -451,8 +497,7 @@ fn submit(model: &mut Model) -> Vec<Effect> {
     model.conversation.scroll.go_to_end();
     model.inspector.follow();
     if command != Command::Clear {
-        model.running = true;
-        model.turns_of_prompt = 0;
+        begin(model);
     }
     vec![Effect::Send(command)]
 }

@@ -76,6 +76,13 @@ const PROMPT: &[Binding] = &[
         Action::Submit,
     ),
     bind(
+        &[ctrl('o')],
+        "Ctrl-O",
+        "take the offer",
+        "takes the offer over the prompt, when there is one; Esc declines it",
+        Action::TakeOffer,
+    ),
+    bind(
         &[key(KeyCode::Esc)],
         "Esc",
         "stop",

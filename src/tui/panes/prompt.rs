@@ -38,6 +38,8 @@ pub(in crate::tui) enum Submitted {
     Continue,
     /// `/clear`
     Clear,
+    /// `/restore`
+    Restore,
     /// `/help`
     Help,
     /// `/quit`, `q` or `exit`
@@ -55,6 +57,7 @@ impl Submitted {
             "" => return Self::Nothing,
             "/continue" => return Self::Continue,
             "/clear" => return Self::Clear,
+            "/restore" => return Self::Restore,
             "/help" => return Self::Help,
             "/quit" | "q" | "exit" => return Self::Quit,
             _ => {}
