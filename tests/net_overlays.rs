@@ -208,7 +208,7 @@ fn f17_after_one_huge_result_it_is_shortened_and_the_turn_goes_on() {
         assert_eq!(server.requests().len(), 2, "not by itself");
         take(&mut screen, "Shorten this result");
         screen.shows("Nine thousand.");
-        screen.shows("sent shortened: ");
+        screen.shows(" of 43.9 kB");
         screen.shows("altered from");
 
         let requests = server.requests();

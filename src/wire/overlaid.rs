@@ -63,8 +63,8 @@ pub fn sent_of(session: &Session, entry: EntryId) -> Option<String> {
         Overlay::Sent => None,
         Overlay::Replaced { text, .. } if !text.trim().is_empty() => {
             let (sent, all) = (text.len() as u64, whole.told_bytes());
-            let how = if sent < all { "shortened" } else { "altered" };
-            Some(format!("sent {how}: {} of {}", text::bytes(sent), text::bytes(all)))
+            let how = if sent < all { "" } else { "altered: " };
+            Some(format!("sent {how}{} of {}", text::bytes(sent), text::bytes(all)))
         }
         Overlay::LeftOut { .. } | Overlay::Replaced { .. } => {
             Some(format!("not sent since turn {since}"))
