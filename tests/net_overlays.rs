@@ -149,7 +149,7 @@ fn f18_left_out_the_message_is_gone_and_servers_take_the_rest_in_each_format() {
         assert_eq!(*session.overlays.of(EntryId(2)), left_out);
         let repairs = &session.turn(TurnNumber(4)).unwrap().repairs;
         assert!(
-            repairs.iter().any(|what| what.contains("stands for what is left out")),
+            repairs.iter().any(|repair| repair.what.contains("stands for what is left out")),
             "{repairs:?}"
         );
 

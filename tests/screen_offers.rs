@@ -32,7 +32,7 @@ fn refused_twice(stage: &mut Stage) {
     stage.prompt("And now?");
     for _ in 0..2 {
         stage.request();
-        stage.failed(refused("Invalid value: 'messages[1].content'"));
+        stage.refused(refused("Invalid value: 'messages[1].content'"));
     }
     stage.frame();
 }
@@ -45,7 +45,7 @@ fn overlong(stage: &mut Stage) {
     stage.ran(1, &"compiling something\n".repeat(2_400));
     stage.ran(2, "build.log\n");
     stage.request();
-    stage.failed(too_long(
+    stage.refused(too_long(
         "This model's maximum context length is 4096 tokens. However, you requested 12288 tokens.",
     ));
     stage.frame();
@@ -137,7 +137,7 @@ fn f18_declined_nothing_changes_and_the_next_refusal_offers_again() {
     take(&mut stage);
     assert!(stage.sent.is_empty());
     stage.request();
-    stage.failed(refused("messages.1: bad"));
+    stage.refused(refused("messages.1: bad"));
     assert!(stage.screen().contains("Leave this message out?"), "{}", stage.screen());
     // Going on in any other way takes it away.
     stage.record(Record::Head(None));
@@ -150,7 +150,7 @@ fn f18_only_the_same_message_twice_in_a_row_is_offered() {
     stage.prompt("one");
     for message in ["messages[0] bad", "messages[1] bad", "messages[0] bad", "no number"] {
         stage.request();
-        stage.failed(refused(message));
+        stage.refused(refused(message));
         assert!(!stage.screen().contains("Leave this message out?"), "{message}");
     }
     stage.request();
@@ -158,7 +158,7 @@ fn f18_only_the_same_message_twice_in_a_row_is_offered() {
     stage.ended(TransitionReason::Answered);
     stage.prompt("two");
     stage.request();
-    stage.failed(refused("messages[0] bad"));
+    stage.refused(refused("messages[0] bad"));
     assert!(!stage.screen().contains("Leave this message out?"), "an answer lay between");
 }
 
@@ -168,7 +168,7 @@ fn f18_where_nothing_is_left_to_answer_nothing_is_posted() {
     stage.prompt("bad");
     for _ in 0..2 {
         stage.request();
-        stage.failed(refused("messages[1] bad"));
+        stage.refused(refused("messages[1] bad"));
     }
     stage.frame();
     stage.wait(600);
@@ -181,7 +181,7 @@ fn f18_where_nothing_is_left_to_answer_nothing_is_posted() {
     stage.prompt("better");
     for _ in 0..2 {
         stage.request();
-        stage.failed(refused("messages[1] bad"));
+        stage.refused(refused("messages[1] bad"));
     }
     stage.frame();
     stage.wait(600);
@@ -223,7 +223,7 @@ fn f17_where_nothing_can_be_shortened_nothing_is_offered() {
     let mut stage = Stage::new(80, 24);
     stage.prompt("a long prompt");
     stage.request();
-    stage.failed(too_long("prompt is too long: 5000 tokens > 4096 maximum"));
+    stage.refused(too_long("prompt is too long: 5000 tokens > 4096 maximum"));
     let screen = stage.screen();
     assert!(!screen.contains("Ctrl-O") && screen.contains("/clear starts anew"), "{screen}");
 }
@@ -239,7 +239,7 @@ fn f17_the_oldest_prompts_go_when_results_do_not_suffice() {
     }
     stage.prompt("third");
     stage.request();
-    stage.failed(too_long("prompt is too long: 5000 tokens > 4096 maximum"));
+    stage.refused(too_long("prompt is too long: 5000 tokens > 4096 maximum"));
     let screen = stage.screen();
     assert!(screen.contains("Leave out the oldest prompt, with its turns."), "{screen}");
     stage.wait(600);

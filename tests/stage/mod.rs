@@ -382,19 +382,8 @@ impl Stage {
     }
 
     /// The turn's only attempt fails, and with it the prompt.
-    pub fn failed(&mut self, failure: Failure) {
-        self.record(Record::Response(Response {
-            turn: TurnNumber(self.turn),
-            attempt: 1,
-            status: failure.status,
-            first_byte_ms: Some(200),
-            end_ms: 300,
-            bytes: 200,
-            stop_reason: None,
-            usage: None,
-            failure: Some(failure.clone()),
-            stopped: false,
-        }));
+    pub fn refused(&mut self, failure: Failure) {
+        self.failed(failure.status, true, failure.clone());
         self.ended(TransitionReason::Failed(failure));
     }
 
