@@ -76,13 +76,6 @@ const PROMPT: &[Binding] = &[
         Action::Submit,
     ),
     bind(
-        &[ctrl('o')],
-        "Ctrl-O",
-        "take the offer",
-        "takes the offer over the prompt, when there is one; Esc declines it",
-        Action::TakeOffer,
-    ),
-    bind(
         &[key(KeyCode::Esc)],
         "Esc",
         "stop",
@@ -104,6 +97,13 @@ const PROMPT: &[Binding] = &[
         "send now",
         "sends the next queued prompt into the running turn, before its next request",
         Action::Steer,
+    ),
+    bind(
+        &[ctrl('o')],
+        "Ctrl-O",
+        "take the offer",
+        "takes what is offered over the prompt; Esc declines it",
+        Action::TakeOffer,
     ),
     bind(&[ctrl('x')], "Ctrl-X", "", "opens the folded paste beside the cursor", Action::Unfold),
     PREVIOUS,
