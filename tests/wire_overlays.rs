@@ -267,7 +267,7 @@ fn rows_name_what_is_altered_and_what_is_not_sent() {
         assert!(unsent[1].contains("assistant") && unsent[1].ends_with("not sent: 4 B"), "{all}");
         assert_eq!(unsent.len(), 2, "{all}");
         let altered = lines.iter().find(|line| line.contains("altered")).unwrap();
-        assert!(altered.contains("altered: 3 B of 5 B"), "{all}");
+        assert!(altered.contains("altered from 5 B"), "{all}");
         // In its place: after the results, before the newest prompt.
         let at = lines.iter().position(|line| line == unsent[1]).unwrap();
         assert!(lines[at - 1].contains("↳"), "{all}");

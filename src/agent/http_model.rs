@@ -27,14 +27,12 @@ pub struct HttpModel {
     format: Format,
     /// Keys that are kept out of what the server sends.
     secrets: Secrets,
-    /// The wire message that the server's last refusal named.
-    refused: Option<usize>,
 }
 
 impl HttpModel {
     /// A model at this endpoint.
     pub fn new(client: Client, endpoint: Endpoint, format: Format) -> Self {
-        Self { client, endpoint, format, secrets: Secrets::default(), refused: None }
+        Self { client, endpoint, format, secrets: Secrets::default() }
     }
 
     /// Keeps these keys out of whatever the server sends.
@@ -58,7 +56,6 @@ impl Model for HttpModel {
             let Attempted { reply, shown, should_retry } =
                 self.attempt(turn, number, request, recorder, stop).await;
             let Some(failure) = reply.failure.as_ref().filter(|_| !reply.stopped) else {
-                self.refused = None;
                 return reply;
             };
             let attempt = retry::Attempt {
@@ -76,7 +73,7 @@ impl Model for HttpModel {
                     number += 1;
                 }
                 Verdict::Stop(why) => {
-                    if let Some(notice) = self.notice(why, failure) {
+                    if let Some(notice) = notice(why) {
                         recorder.progress(Progress::Notice(notice)).await;
                     }
                     return reply;
@@ -187,35 +184,6 @@ impl HttpModel {
         failure
     }
 
-    /// What the user should know beside the failure itself.
-    fn notice(&mut self, why: Stop, failure: &Failure) -> Option<String> {
-        let named = failure.refused_message();
-        let again = named.is_some() && std::mem::replace(&mut self.refused, named) == named;
-        match why {
-            Stop::Lasting => named.filter(|_| again).map(|index| {
-                format!(
-                    "The server refused messages[{index}] for the second time: it will refuse every \
-                    request that holds it. The inspector shows the message; /clear starts without it."
-                )
-            }),
-            Stop::Shown => None,
-            Stop::ServerSaysNo => {
-                Some("Not tried again: the server says that it would fail again.".to_owned())
-            }
-            Stop::TooOften => {
-                Some(format!("Given up after {} attempts.", retry::ATTEMPTS))
-            }
-            Stop::TooLong(wait) => {
-                let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-                let until = OffsetDateTime::now_utc() + wait;
-                let format = format_description!("[year]-[month]-[day] [hour]:[minute] UTC");
-                let until = until.format(format).unwrap_or_default();
-                let wait = text::duration(wait_ms);
-                Some(format!("Not tried again: the server asks to wait {wait}, until {until}."))
-            }
-        }
-    }
-
     /// Reads the response to its end, to the reply's end mark, or until it is stopped.
     async fn read(
         &self,
@@ -267,6 +235,25 @@ impl HttpModel {
             recorder.progress(progress).await;
         }
         decoder.finish(end)
+    }
+}
+
+/// What the user should know beside the failure itself.
+fn notice(why: Stop) -> Option<String> {
+    match why {
+        Stop::Lasting | Stop::Shown => None,
+        Stop::ServerSaysNo => {
+            Some("Not tried again: the server says that it would fail again.".to_owned())
+        }
+        Stop::TooOften => Some(format!("Given up after {} attempts.", retry::ATTEMPTS)),
+        Stop::TooLong(wait) => {
+            let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+            let until = OffsetDateTime::now_utc() + wait;
+            let format = format_description!("[year]-[month]-[day] [hour]:[minute] UTC");
+            let until = until.format(format).unwrap_or_default();
+            let wait = text::duration(wait_ms);
+            Some(format!("Not tried again: the server asks to wait {wait}, until {until}."))
+        }
     }
 }
 

@@ -9,10 +9,11 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use super::{Start, runtime, usage};
 use crate::agent::Handle;
 use crate::conversation::{
-    CallStatus, Command, DecidedBy, Entry, Event, Progress, Record, Role, Session, TransitionReason,
+    CallStatus, Command, Cut, DecidedBy, Entry, Event, Progress, Record, Role, Session,
+    TransitionReason,
 };
 use crate::text::{self, Show};
-use crate::wire::outline;
+use crate::wire::{Remedy, Shorter, outline};
 
 /// Sends the prompt and prints what comes of it.
 pub(super) fn run(
@@ -195,6 +196,25 @@ impl Report {
         }
     }
 
+    /// Where the messages are too long: what makes them so, and what to do without a screen.
+    fn largest_results(&self) -> Option<String> {
+        let Remedy::Shorten(Shorter { results, .. }) = Remedy::of(&self.session)? else {
+            return None;
+        };
+        let result = |(_, command, cut): &(usize, String, Cut)| {
+            let command = command.lines().next().unwrap_or_default();
+            format!("{} of `{}`", text::bytes(cut.from as u64), text::fit(command, 60))
+        };
+        let results: Vec<String> = results.iter().take(3).map(result).collect();
+        (!results.is_empty()).then(|| {
+            format!(
+                " Largest results: {}. Ask anew for less of them (head, tail, grep); on the screen \
+                limpid offers to shorten them.",
+                results.join(", ")
+            )
+        })
+    }
+
     fn end(&self, reason: &TransitionReason) -> io::Result<()> {
         if self.json {
             return Ok(());
@@ -222,7 +242,10 @@ impl Report {
             TransitionReason::RepeatedDenial => {
                 "stopped: the model proposed a denied command for the third time".to_owned()
             }
-            TransitionReason::Failed(failure) => failure.in_words(),
+            TransitionReason::Failed(failure) => {
+                let largest = self.largest_results().unwrap_or_default();
+                failure.in_words() + &largest
+            }
         };
         writeln!(io::stderr(), "limpid: {}", text::visible(&said, Show::Prose))
     }

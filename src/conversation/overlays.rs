@@ -84,15 +84,15 @@ pub fn told<'a>(history: &'a [Arc<Entry>], overlays: &Overlays) -> Vec<Told<'a>>
             calls_left_out = !is_sent;
         }
         if let Some(side) = Side::of(entry.role) {
-            if !is_sent {
-                skipped.push((side, entry.id));
-            } else {
+            if is_sent {
                 let between = skipped.iter().find(|(other, _)| *other != side);
                 if let Some((other, first)) = between.filter(|_| last == side) {
                     told.push(Told::Placeholder(other.placeholder(*first)));
                 }
                 skipped.clear();
                 last = side;
+            } else {
+                skipped.push((side, entry.id));
             }
         }
         told.push(sent);

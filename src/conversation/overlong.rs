@@ -199,14 +199,15 @@ fn shortened(text: &str, to: usize) -> String {
 
 /// The overlays that carry a plan out, for entries of this history.
 pub fn overlays_of(plan: &Plan, history: &[Arc<Entry>]) -> Vec<(EntryId, Overlay)> {
-    let by = Origin::User;
     let result = |cut: &Cut| -> Option<&CallResult> {
         history.iter().find(|entry| entry.id == cut.entry)?.result()
     };
     let cut = plan.cuts.iter().filter_map(|cut| {
         let text = shortened(&result(cut)?.text, cut.to);
-        Some((cut.entry, Overlay::Replaced { text, by }))
+        // The user agrees, but did not write it.
+        Some((cut.entry, Overlay::Replaced { text, by: Origin::Harness }))
     });
+    let by = Origin::User;
     let left_out = plan.left_out.iter().map(|entry| (*entry, Overlay::LeftOut { by }));
     cut.chain(left_out).collect()
 }

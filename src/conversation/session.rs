@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::{
-    CallDecided, CallFinished, CallId, CallProposed, DecidedBy, Entry, EntryId, Overlays, Part,
-    PartNumber, Profile, Record, Repair, RequestHead, RequestRecord, Response, Stamped,
+    CallDecided, CallFinished, CallId, CallProposed, DecidedBy, Entry, EntryId, Overlay, Overlays,
+    Part, PartNumber, Profile, Record, Repair, RequestHead, RequestRecord, Response, Stamped,
     TransitionReason, TurnNumber, awaits_reply,
 };
 
@@ -20,6 +20,8 @@ pub struct Session {
     pub head: Option<EntryId>,
     /// What is sent in entries' places.
     pub overlays: Arc<Overlays>,
+    /// The turn from which on each of these is sent.
+    pub overlaid_since: HashMap<EntryId, TurnNumber>,
     /// Every part, by number.
     pub parts: HashMap<PartNumber, Arc<Part>>,
     /// The turns, oldest first; turn N stands at N − 1.
@@ -106,6 +108,8 @@ impl Session {
             Record::Revoked => self.allowed.clear(),
             Record::Overlay { entry, overlay } => {
                 Arc::make_mut(&mut self.overlays).set(*entry, overlay.clone());
+                let newest = self.turns.last().map_or(0, |turn| turn.number.0);
+                self.overlaid_since.insert(*entry, TurnNumber(newest + 1));
             }
             Record::Part { number, part } => {
                 self.parts.insert(*number, Arc::new(part.clone()));
@@ -234,6 +238,15 @@ impl Session {
     /// Whether the model is told something that it has not answered.
     pub fn awaits_reply(&self) -> bool {
         awaits_reply(&self.branch(), &self.overlays)
+    }
+
+    /// The same, once these overlays are set.
+    pub fn would_await_reply(&self, overlays: &[(EntryId, Overlay)]) -> bool {
+        let mut set = Overlays::clone(&self.overlays);
+        for (entry, overlay) in overlays {
+            set.set(*entry, overlay.clone());
+        }
+        awaits_reply(&self.branch(), &set)
     }
 
     /// The entries of the current branch, oldest first.

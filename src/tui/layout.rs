@@ -37,6 +37,7 @@ pub(super) struct Areas {
     pub(super) inspector: Rect,
     /// Left over where there are no panes.
     pub(super) rest: Rect,
+    /// The approval panel, or an offer.
     pub(super) approval: Rect,
     /// What waits to be sent.
     pub(super) queue: Rect,
@@ -49,7 +50,7 @@ pub(super) struct Areas {
 /// Rows from which on the prompt has a border.
 const FRAMED: u16 = 16;
 
-/// Divides the screen; `panel` is how many rows the approval panel would like to have.
+/// Divides the screen; `panel` is how many rows the approval panel, or an offer, would like to have.
 pub(super) fn areas(area: Rect, model: &Model, panel: u16) -> Areas {
     let shape = Shape::of((area.width, area.height));
     let mut areas = Areas::default();
@@ -63,11 +64,11 @@ pub(super) fn areas(area: Rect, model: &Model, panel: u16) -> Areas {
     areas.framed = shape != Shape::Small && area.height >= FRAMED;
     let border = if areas.framed { 2 } else { 0 };
     let inside = area.width.saturating_sub(if areas.framed { 4 } else { 2 });
-    let most = if model.approval.is_some() { 3 } else { (area.height / 4).clamp(1, 12) };
+    let most = if panel > 0 { 3 } else { (area.height / 4).clamp(1, 12) };
     let rows = model.prompt.rows(inside).clamp(1, most);
     areas.prompt = take_bottom(&mut left, rows + border);
     areas.queue = take_bottom(&mut left, queue::rows(model, area));
-    if model.approval.is_some() {
+    if panel > 0 {
         let keep = match shape {
             Shape::Wide => 10,
             Shape::Tabs if areas.framed => 4,

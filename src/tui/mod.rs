@@ -28,7 +28,7 @@ pub use update::update;
 
 use layout::{Areas, Shape};
 use model::Focus;
-use panes::{approval, conversation, footer, help, inspector, prompt, queue, status, tools};
+use panes::{approval, conversation, footer, help, inspector, offer, prompt, queue, status, tools};
 use scroll::Measure;
 use theme::{Look, Theme};
 
@@ -52,6 +52,7 @@ struct Shown {
     message: Option<Measure>,
     help: Option<Measure>,
     approval: Option<approval::Drawn>,
+    offer: bool,
     tools_page: Option<usize>,
     inspector_list: Option<inspector::List>,
 }
@@ -81,10 +82,14 @@ pub fn draw(
     if screen.is_empty() {
         return;
     }
-    let panel = model.approval.as_ref().map_or(0, |approval| {
-        cache.approval.update(approval, screen.width);
-        approval::height(approval, &cache.approval, screen.width)
-    });
+    let panel = match (&model.approval, &model.offer) {
+        (Some(approval), _) => {
+            cache.approval.update(approval, screen.width);
+            approval::height(approval, &cache.approval, screen.width)
+        }
+        (None, Some(offer)) => offer::height(offer, screen.width),
+        (None, None) => 0,
+    };
     let areas = layout::areas(screen, model, panel);
     let context = model.context(now);
     let buf = frame.buffer_mut();
@@ -97,6 +102,8 @@ pub fn draw(
         let (drawn, at) = approval::draw(&view, approval, &cache.approval, areas.approval, buf);
         cache.shown.approval = drawn;
         cursor = cursor.or(at);
+    } else if let Some(offer) = &model.offer {
+        cache.shown.offer = offer::draw(&view, offer, context, areas.approval, buf);
     }
     if areas.footer.height > 0 {
         footer::draw(&view, context, areas.footer, buf);
@@ -104,6 +111,7 @@ pub fn draw(
     if let Some(scroll) = &model.help {
         cache.shown.help = Some(help::draw(&view, scroll, model.behind_help(now), screen, buf));
         cache.shown.approval = None;
+        cache.shown.offer = false;
         cursor = None;
     }
     if let Some(Position { x, y }) = cursor {

@@ -10,6 +10,7 @@ use super::keymap::Context;
 use super::panes::approval::{Approval, Field};
 use super::panes::conversation::Conversation;
 use super::panes::inspector::{Inspector, View};
+use super::panes::offer::Offer;
 use super::panes::prompt::Prompt;
 use super::panes::queue::Queue;
 use super::panes::tools::Tools;
@@ -99,6 +100,8 @@ pub struct Model {
     pub(super) panels: u64,
     /// The call that is asked for.
     pub(super) approval: Option<Approval>,
+    /// What could be done after the last failure.
+    pub(super) offer: Option<Offer>,
     /// The help, when it is open.
     pub(super) help: Option<Scroll>,
     /// A word to the user, until the next key.
@@ -136,6 +139,7 @@ impl Model {
             queue: Queue::default(),
             panels: 0,
             approval: None,
+            offer: None,
             help: None,
             note: None,
             running: false,
@@ -188,8 +192,10 @@ impl Model {
             now + if precise { Duration::from_millis(100) } else { Duration::from_secs(1) }
         });
         let approval = self.approval.as_ref().and_then(|approval| approval.next_wake(now));
+        let offer = self.offer.as_ref().and_then(|offer| offer.ready_from(self.last_input));
+        let offer = offer.filter(|from| *from > now);
         let interrupted = self.interrupted.map(|at| at + TWICE).filter(|until| *until > now);
-        [clock, approval, interrupted].into_iter().flatten().min()
+        [clock, approval, offer, interrupted].into_iter().flatten().min()
     }
 
     /// Tells the model that what `cache` describes is now on the screen. To be called after each
@@ -214,6 +220,9 @@ impl Model {
         }
         if let Some(list) = shown.inspector_list {
             self.inspector.list = list;
+        }
+        if let Some(offer) = &mut self.offer {
+            offer.frame_shown(shown.offer, now);
         }
         if let Some(approval) = &mut self.approval {
             approval.frame_shown(shown.approval, now);

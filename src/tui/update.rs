@@ -9,10 +9,11 @@ use super::keymap::{Action, Context, resolve};
 use super::layout::Shape;
 use super::model::{Effect, Focus, Input, Model, TWICE};
 use super::panes::approval::{ALONE, Approval};
+use super::panes::offer::Offer;
 use super::panes::prompt::Submitted;
 use super::scroll::Scroll;
 use crate::conversation::{
-    CallId, CallStatus, Command, Event, Progress, Record, Role, TransitionReason,
+    CallId, CallStatus, Command, Event, Overlay, Progress, Record, Role, TransitionReason,
 };
 
 /// An Esc so soon after another is a key held down: it denies one call, not the next one too.
@@ -68,8 +69,12 @@ fn take_event(model: &mut Model, event: Event) -> Option<Effect> {
                 model.running = true;
                 model.cleared = false;
                 model.turns_of_prompt += 1;
+                model.offer = None;
             }
-            Record::Head(None) => model.cleared = true,
+            Record::Head(None) => {
+                model.cleared = true;
+                model.offer = None;
+            }
             Record::Attempt { .. } => model.retry = None,
             Record::CallDecided(decided) => withdraw(model, Some(&decided.call)),
             Record::CallFinished(finished) => {
@@ -85,6 +90,7 @@ fn take_event(model: &mut Model, event: Event) -> Option<Effect> {
                 model.running = false;
                 model.retry = None;
                 model.note = None;
+                model.offer = Offer::of(&model.session);
                 withdraw(model, None);
                 model.queue.settle();
                 return go_on(model, *reason == TransitionReason::Answered);
@@ -215,6 +221,7 @@ fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
                 model.note = approval.choose(action, key, alone, now);
             }
         }
+        Action::TakeOffer => return take_offer(model, before, now),
         Action::Submit if context == Context::Prompt => return submit(model),
         Action::Submit => {
             let command = model.approval.as_mut().and_then(|a| a.submit_field(now));
@@ -376,7 +383,7 @@ fn back(
             } else if model.running {
                 model.note = Some("Stopping …".to_owned());
                 return vec![Effect::Send(Command::Stop)];
-            } else {
+            } else if model.offer.take().is_none() {
                 model.conversation.scroll.go_to_end();
             }
         }
@@ -401,6 +408,34 @@ fn interrupt(model: &mut Model, now: Instant) -> Vec<Effect> {
     Vec::new()
 }
 
+/// Does what is offered, and posts again if the model still has something to answer.
+fn take_offer(model: &mut Model, last_input: Option<Instant>, now: Instant) -> Vec<Effect> {
+    let Some(offer) = model.offer.as_ref().filter(|_| !model.running) else { return Vec::new() };
+    if offer.ready_from(last_input).is_none_or(|from| now < from) {
+        model.note = Some("Read it first: the key counts after a moment of quiet.".to_owned());
+        return Vec::new();
+    }
+    let overlays = offer.overlays(&model.session);
+    model.offer = None;
+    model.conversation.scroll.go_to_end();
+    model.inspector.follow();
+    let goes_on = model.session.would_await_reply(&overlays);
+    let mut effects = vec![Effect::Send(Command::Overlay(overlays))];
+    if goes_on {
+        begin(model);
+        effects.push(Effect::Send(Command::Continue));
+    } else {
+        model.note = Some("Left out. The next prompt goes without it.".to_owned());
+    }
+    effects
+}
+
+/// The loop is about to work.
+fn begin(model: &mut Model) {
+    model.running = true;
+    model.turns_of_prompt = 0;
+}
+
 fn submit(model: &mut Model) -> Vec<Effect> {
     let submitted = match model.prompt.submitted() {
         Submitted::Nothing if !model.running => match model.queue.take_next() {
@@ -420,7 +455,7 @@ fn submit(model: &mut Model) -> Vec<Effect> {
                 }
                 return Vec::new();
             }
-            Submitted::Continue | Submitted::Clear | Submitted::Revoke => {
+            Submitted::Continue | Submitted::Clear | Submitted::Revoke | Submitted::Restore => {
                 model.note = Some("Still running: Esc stops it. Your text stays.".to_owned());
                 return Vec::new();
             }
@@ -456,6 +491,17 @@ fn submit(model: &mut Model) -> Vec<Effect> {
             return Vec::new();
         }
         Submitted::Own { command, told } => Command::Run { command, told },
+        Submitted::Restore => {
+            let sent = |entry| (entry, Overlay::Sent);
+            let all: Vec<_> = model.session.overlays.entries().map(sent).collect();
+            if all.is_empty() {
+                model.note = Some("Nothing is left out or shortened.".to_owned());
+                return Vec::new();
+            }
+            model.prompt.take();
+            model.note = Some("From the next turn on, all is sent as it was.".to_owned());
+            return vec![Effect::Send(Command::Overlay(all))];
+        }
         Submitted::Prompt(text) => Command::Prompt(text),
         Submitted::Continue => Command::Continue,
         Submitted::Clear => Command::Clear,
@@ -470,8 +516,7 @@ fn submit(model: &mut Model) -> Vec<Effect> {
     model.conversation.scroll.go_to_end();
     model.inspector.follow();
     if !matches!(command, Command::Clear | Command::Revoke) {
-        model.running = true;
-        model.turns_of_prompt = 0;
+        begin(model);
     }
     vec![Effect::Send(command)]
 }

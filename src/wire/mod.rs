@@ -26,7 +26,7 @@ pub mod views;
 pub use assemble::{Assembler, Request, Settings, is_body_of};
 pub use dialect::{Dialect, MaxTokens, Parameters, ReasoningBack, SystemRole};
 pub use members::Members;
-pub use overlaid::{of_whole, rows_of_turn};
+pub use overlaid::{rows_of_turn, sent_of, sent_of_result};
 pub use remedy::{Refused, Remedy, Shorter};
 pub use response::Decoder;
 

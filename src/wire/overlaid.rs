@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::outline::{Change, Row, RowKind, outline};
-use crate::conversation::{Entry, EntryId, Part, Session, Told, Turn, told};
+use crate::conversation::{
+    Asker, CallId, Entry, EntryId, Overlay, Part, Session, Told, Turn, told,
+};
 use crate::text;
 
 /// The rows of a turn's request. `previous` is the request of the turn before, empty if there is
@@ -34,7 +36,7 @@ pub fn rows_of_turn(
             && let Some(row) = row_of.get(&entry.id).and_then(|&row| rows.get_mut(row))
             && let Some(whole) = session.entries.get(&entry.id)
         {
-            row.add_note(&format!("altered: {}", of_whole(entry, whole)));
+            row.add_note(&format!("altered from {}", text::bytes(whole.told_bytes())));
         }
     }
     // From the last one back, so that the places of those before stay.
@@ -53,9 +55,38 @@ pub fn rows_of_turn(
     rows
 }
 
-/// How much of an entry is sent: `1.2 kB of 48.1 kB`.
-pub fn of_whole(sent: &Entry, whole: &Entry) -> String {
-    format!("{} of {}", text::bytes(sent.told_bytes()), text::bytes(whole.told_bytes()))
+/// What is now sent of an entry, in words; `None` if it is sent as it is.
+pub fn sent_of(session: &Session, entry: EntryId) -> Option<String> {
+    let whole = session.entries.get(&entry)?;
+    let since = session.overlaid_since.get(&entry)?;
+    match session.overlays.of(entry) {
+        Overlay::Sent => None,
+        Overlay::Replaced { text, .. } if !text.trim().is_empty() => {
+            let (sent, all) = (text.len() as u64, whole.told_bytes());
+            let how = if sent < all { "" } else { "altered: " };
+            Some(format!("sent {how}{} of {}", text::bytes(sent), text::bytes(all)))
+        }
+        Overlay::LeftOut { .. } | Overlay::Replaced { .. } => {
+            Some(format!("not sent since turn {since}"))
+        }
+    }
+}
+
+/// The same of a call's result, which is not sent either where its call is not.
+pub fn sent_of_result(session: &Session, call: &CallId) -> Option<String> {
+    let asked = session.calls.get(call).and_then(|log| match log.proposed.asker {
+        Asker::Model { entry, .. } => Some(entry),
+        Asker::User { .. } => None,
+    });
+    let asked =
+        asked.filter(|entry| matches!(session.overlays.of(*entry), Overlay::LeftOut { .. }));
+    let own = || {
+        session.overlays.entries().find(|entry| {
+            let result = session.entries.get(entry).and_then(|entry| entry.result());
+            result.is_some_and(|result| result.call == *call)
+        })
+    };
+    sent_of(session, asked.or_else(own)?)
 }
 
 fn not_sent(entry: &Entry) -> Row {

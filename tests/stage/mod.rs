@@ -31,6 +31,7 @@ pub struct Stage {
     cache: RenderCache,
     terminal: Terminal<TestBackend>,
     history: History,
+    overlays: Overlays,
     assembler: Assembler,
     turn: u32,
     /// The attempt under way, and the length of its body.
@@ -72,6 +73,7 @@ impl Stage {
             cache: RenderCache::default(),
             terminal: Terminal::new(TestBackend::new(columns, rows)).unwrap(),
             history: History::default(),
+            overlays: Overlays::default(),
             assembler: Assembler::default(),
             turn: 0,
             attempt: 0,
@@ -214,8 +216,7 @@ impl Stage {
             dialect: Dialect::default(),
             parameters: Parameters::default(),
         };
-        let request =
-            self.assembler.assemble(self.history.entries(), &Overlays::default(), &settings);
+        let request = self.assembler.assemble(self.history.entries(), &self.overlays, &settings);
         for (number, part) in &request.new_parts {
             self.record(Record::Part { number: *number, part: (**part).clone() });
         }
@@ -393,6 +394,24 @@ impl Stage {
         let lines = result.lines().count() as u64;
         let receipt = Receipt { produced: bytes, lines, sent: bytes, cut: 0, file: None };
         self.finished(nth, CallStatus::Exited(0), 20, receipt, result);
+    }
+
+    /// The turn's only attempt fails, and with it the prompt.
+    pub fn refused(&mut self, failure: Failure) {
+        self.failed(failure.status, true, failure.clone());
+        self.ended(TransitionReason::Failed(failure));
+    }
+
+    /// Does with the overlays that were sent last what the loop would do.
+    pub fn overlaid(&mut self) {
+        let sent = self.sent.iter().rev().find_map(|command| match command {
+            Command::Overlay(overlays) => Some(overlays.clone()),
+            _ => None,
+        });
+        for (entry, overlay) in sent.unwrap() {
+            self.overlays.set(entry, overlay.clone());
+            self.record(Record::Overlay { entry, overlay });
+        }
     }
 
     pub fn ended(&mut self, reason: TransitionReason) {

@@ -93,6 +93,8 @@ pub(super) enum Action {
     Deny,
     /// Denies the call and says why.
     DenyWithReason,
+    /// Does what the offer over the prompt proposes.
+    TakeOffer,
 }
 
 /// A key as it is typed.

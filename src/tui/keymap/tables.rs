@@ -98,6 +98,13 @@ const PROMPT: &[Binding] = &[
         "sends the next queued prompt into the running turn, before its next request",
         Action::Steer,
     ),
+    bind(
+        &[ctrl('o')],
+        "Ctrl-O",
+        "take the offer",
+        "takes what is offered over the prompt; Esc declines it",
+        Action::TakeOffer,
+    ),
     bind(&[ctrl('x')], "Ctrl-X", "", "opens the folded paste beside the cursor", Action::Unfold),
     PREVIOUS,
     bind(&[key(KeyCode::PageUp)], "PgUp", "", "scrolls the conversation up", Action::PageUp),

@@ -5,6 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::inspector::View as Inspected;
+use super::offer::Offer;
 use crate::text;
 use crate::tui::View;
 use crate::tui::keymap::{self, Context};
@@ -50,7 +51,9 @@ fn is_urgent(view: &View<'_>, context: Context, binding: &keymap::Binding) -> bo
     context == Context::Prompt
         && match binding.label {
             "Tab" => model.approval.is_some() && !model.panel_is_next(),
-            "Esc" | "Ctrl-S" => model.running,
+            "Ctrl-O" => model.offer.is_some(),
+            "Esc" => model.running || model.offer.is_some(),
+            "Ctrl-S" => model.running,
             _ => false,
         }
 }
@@ -62,6 +65,8 @@ fn word<'a>(view: &View<'_>, context: Context, binding: &'a keymap::Binding) -> 
         (Context::Prompt, "Enter") if model.running => "queue",
         (Context::Prompt, "Ctrl-S") if !model.running || model.queue.next().is_none() => "",
         (Context::Prompt, "Esc") if model.approval.is_some() => "deny",
+        (Context::Prompt, "Ctrl-O") => model.offer.as_ref().map_or("", Offer::word),
+        (Context::Prompt, "Esc") if model.offer.is_some() && !model.running => "not now",
         (Context::Prompt, "Esc") if !model.running => "",
         (Context::Prompt, "Tab") if model.approval.is_some() && !model.panel_is_next() => "decide",
         (Context::Message, "r") if model.inspector.view != Inspected::Message => "",

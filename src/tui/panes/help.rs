@@ -10,7 +10,7 @@ use crate::tui::rows::Rows;
 use crate::tui::scroll::{Measure, Scroll};
 use crate::tui::theme::Look;
 
-const WORDS: [(&str, &str); 8] = [
+const WORDS: [(&str, &str); 9] = [
     ("/help", "shows these keys"),
     ("/continue", "posts the history once more: after a failure, a stop or the turn limit"),
     ("/clear", "starts anew: the model will remember nothing, every command asks again"),
@@ -18,6 +18,7 @@ const WORDS: [(&str, &str); 8] = [
     ("/revoke", "ends that: every command asks again"),
     ("!command", "runs it at once; the model is told command and output with your next prompt"),
     ("!!command", "runs it at once; nothing of it is sent to the model"),
+    ("/restore", "sends again what was left out or shortened"),
     ("/quit", "ends limpid; so do q and exit alone"),
 ];
 

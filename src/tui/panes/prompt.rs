@@ -42,6 +42,8 @@ pub(in crate::tui) enum Submitted {
     Allowed,
     /// `/revoke`
     Revoke,
+    /// `/restore`
+    Restore,
     /// `/help`
     Help,
     /// `/quit`, `q` or `exit`
@@ -61,6 +63,7 @@ impl Submitted {
             "/clear" => return Self::Clear,
             "/allowed" => return Self::Allowed,
             "/revoke" => return Self::Revoke,
+            "/restore" => return Self::Restore,
             "/help" => return Self::Help,
             "/quit" | "q" | "exit" => return Self::Quit,
             _ => {}

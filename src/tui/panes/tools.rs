@@ -18,6 +18,7 @@ use crate::tui::paint;
 use crate::tui::rows::Rows;
 use crate::tui::scroll::{Measure, Scroll};
 use crate::tui::theme::Look;
+use crate::wire::sent_of_result;
 
 /// The state of the pane.
 #[derive(Debug)]
@@ -107,6 +108,9 @@ impl Tools {
                         detail.tail = String::new();
                         detail.version += 1;
                     }
+                }
+                Record::Overlay { .. } => {
+                    self.details.values_mut().for_each(|detail| detail.version += 1);
                 }
                 _ => {}
             },
@@ -359,6 +363,9 @@ fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
         }
         line.extend(receipt.file.as_ref().map(|file| format!("full output: {file}")));
         rows.push(&line.join(" · "), Look::Dim, 0, width);
+        if let Some(sent) = sent_of_result(&view.model.session, id) {
+            rows.push(&format!("── now {sent} ──"), Look::Warning, 0, width);
+        }
     }
     rows
 }

@@ -62,6 +62,8 @@ pub(in crate::tui) struct Conversation {
     /// What came of the user's own command that ran last: the entry that tells the model of it has
     /// the same words, and is not shown a second time.
     own: Option<String>,
+    /// Counts the overlays: what is laid out says which are not sent.
+    overlays: u64,
     pub(in crate::tui) scroll: Scroll,
 }
 
@@ -73,6 +75,7 @@ impl Default for Conversation {
             live_number: 0,
             headed: false,
             own: None,
+            overlays: 0,
             scroll: Scroll::following(),
         }
     }
@@ -144,6 +147,7 @@ impl Conversation {
                 self.own = told.then(|| text.clone());
                 self.headed = false;
             }
+            Record::Overlay { .. } => self.overlays += 1,
             Record::Ended(reason) => self.ended(reason),
             _ => {}
         }

@@ -6,18 +6,21 @@ use ratatui::layout::Rect;
 
 use super::super::call;
 use super::{Conversation, Item, Live, separator};
-use crate::conversation::{Asker, Block, CallId, Entry, Failure};
+use crate::conversation::{Asker, Block, CallId, Entry, Failure, Session};
 use crate::text;
 use crate::tui::View;
 use crate::tui::paint;
 use crate::tui::rows::{Growing, Rows};
 use crate::tui::scroll::Measure;
 use crate::tui::theme::Look;
+use crate::wire::{sent_of, sent_of_result};
 
 /// What is laid out already.
 #[derive(Debug, Default)]
 pub(in crate::tui) struct Layout {
     width: u16,
+    /// How many overlays it knows of.
+    overlays: u64,
     items: Vec<Laid>,
     /// The row at which each item starts.
     starts: Vec<usize>,
@@ -44,17 +47,24 @@ struct LiveLaid {
 
 impl Layout {
     /// Brings the layout up to date; returns the row to keep in sight if the width changed.
-    fn update(&mut self, conversation: &Conversation, width: u16, top: usize) -> usize {
+    fn update(
+        &mut self,
+        conversation: &Conversation,
+        session: &Session,
+        width: u16,
+        top: usize,
+    ) -> usize {
         let mut anchor = None;
-        if width != self.width {
+        let overlays = conversation.overlays;
+        if width != self.width || overlays != self.overlays {
             if !self.items.is_empty() {
                 let item = self.starts.partition_point(|start| *start <= top).saturating_sub(1);
                 anchor = Some((item, top - self.starts[item]));
             }
-            *self = Self { width, ..Self::default() };
+            *self = Self { width, overlays, ..Self::default() };
         }
         for item in &conversation.items[self.items.len().min(conversation.items.len())..] {
-            let laid = lay_out(item, width, self.items.is_empty());
+            let laid = lay_out(item, session, width, self.items.is_empty());
             self.starts.push(self.total);
             self.total += laid.len();
             self.items.push(laid);
@@ -106,7 +116,7 @@ impl LiveLaid {
     }
 }
 
-fn lay_out(item: &Item, width: u16, first: bool) -> Laid {
+fn lay_out(item: &Item, session: &Session, width: u16, first: bool) -> Laid {
     let mut rows = Rows::default();
     match item {
         Item::Turn { .. } | Item::Call(_) => return Laid::OneRow,
@@ -116,9 +126,13 @@ fn lay_out(item: &Item, width: u16, first: bool) -> Laid {
             }
             rows.push("you", Look::You, 0, width);
             rows.push(&entry.text(), Look::Text, 0, width);
+            sent_line(&mut rows, session, entry, width);
             rows.blank();
         }
-        Item::Reply { entry, head } => reply(&mut rows, entry, *head, width),
+        Item::Reply { entry, head } => {
+            reply(&mut rows, entry, *head, width);
+            sent_line(&mut rows, session, entry, width);
+        }
         Item::Output { text, told } => own_output(&mut rows, text, *told, width),
         Item::Note(note, look) => rows.push(note, *look, 0, width),
         Item::Failure(failure) => lay_out_failure(&mut rows, failure, width),
@@ -141,6 +155,13 @@ fn own_output(rows: &mut Rows, output: &str, told: bool, width: u16) {
     }
     for line in output.lines().skip(skipped) {
         rows.push(line, Look::Dim, 3, width);
+    }
+}
+
+/// A line on an entry that is not sent as it is.
+fn sent_line(rows: &mut Rows, session: &Session, entry: &Entry, width: u16) {
+    if let Some(sent) = sent_of(session, entry.id) {
+        rows.push(&format!("({sent})"), Look::Dim, 0, width);
     }
 }
 
@@ -189,7 +210,7 @@ pub(in crate::tui) fn draw(
     let height = usize::from(area.height);
     let known = layout.total + layout.live.len();
     let before = conversation.scroll.measure(known, height);
-    let anchored = layout.update(conversation, area.width, before.top);
+    let anchored = layout.update(conversation, &view.model.session, area.width, before.top);
     let total = layout.total + layout.live.len();
     let mut measure = conversation.scroll.measure(total, height);
     if conversation.scroll.is_moved() {
@@ -251,7 +272,8 @@ fn call_row(view: &View<'_>, id: &CallId, area: Rect, buf: &mut Buffer) {
     let (mark, look) = call::mark(log);
     let mut tail = vec![String::new(), call::state(log)];
     if let Some(finished) = &log.finished {
-        if log.started_at.is_some() {
+        let overlaid = sent_of_result(&view.model.session, id);
+        if log.started_at.is_some() && overlaid.is_none() {
             tail.push(match finished.receipt.lines {
                 0 => "no output".to_owned(),
                 1 => "1 line".to_owned(),
@@ -259,10 +281,11 @@ fn call_row(view: &View<'_>, id: &CallId, area: Rect, buf: &mut Buffer) {
             });
         }
         let sent = finished.receipt.sent;
-        tail.push(match log.proposed.asker {
-            Asker::User { .. } if sent == 0 => "not sent".to_owned(),
-            Asker::User { .. } => text::bytes(sent),
-            Asker::Model { .. } => format!("sent {}", text::bytes(sent)),
+        tail.push(match (overlaid, log.proposed.asker) {
+            (Some(overlaid), _) => overlaid,
+            (None, Asker::User { .. }) if sent == 0 => "not sent".to_owned(),
+            (None, Asker::User { .. }) => text::bytes(sent),
+            (None, Asker::Model { .. }) => format!("sent {}", text::bytes(sent)),
         });
     } else if let Some(ms) = call::ran_ms(log, view.unix_ms) {
         tail[1] = format!("{} {}", tail[1], call::seconds(ms));

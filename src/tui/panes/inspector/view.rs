@@ -282,7 +282,7 @@ fn message(layout: &Layout, remarks: &[Remark], opened: Opened) -> Rows {
     };
     rows.push(&outline::line(row), Look::Strong, 0, width);
     if matches!(row.kind, RowKind::NotSent(_)) {
-        let kept = "Nothing of it is sent. It is kept in the session: /restore sends it again.";
+        let kept = "Not sent in this turn. It is kept in the session; /restore sends all again.";
         rows.push(kept, Look::Dim, 0, width);
         return rows;
     }
