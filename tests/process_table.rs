@@ -180,11 +180,43 @@ async fn a_script_that_signals_its_own_group_spares_the_minder() {
 
 #[tokio::test]
 async fn a_minder_that_is_killed_takes_the_command_along() {
-    let (mark, command) = marked("minder", "echo partial; sleep 600 & kill -9 $PPID; sleep 600");
+    let tree = "echo partial; sleep 600 & setsid sleep 600 & sleep 0.1; kill -9 $PPID; sleep 600";
+    let (mark, command) = marked("minder", tree);
     let outcome = Bash::new(settings()).run(job(&command, &CancellationToken::new())).await;
     assert_eq!(outcome.status, CallStatus::Signaled(9));
     assert!(outcome.text.starts_with("partial\n[ended: the process that minds"), "{outcome:?}");
+    assert!(
+        outcome.text.contains(" that it left were ended, others may still run]"),
+        "{outcome:?}"
+    );
     wait_until_gone(&mark, "minder killed").await;
+}
+
+#[tokio::test]
+async fn a_command_that_kills_its_minder_when_it_is_stopped_is_ended_and_told_of() {
+    let tree = "trap 'kill -9 $PPID; sleep 600' TERM; sleep 600 & wait";
+    let (mark, command) = marked("trap", tree);
+    let stop = CancellationToken::new();
+    let bash = Bash::new(settings());
+    let stopper = async {
+        wait_until(tree, PATIENCE, || sleeps(&mark) == 1).await;
+        stop.cancel();
+    };
+    let (outcome, ()) = tokio::join!(bash.run(job(&command, &stop)), stopper);
+    assert_eq!(outcome.status, CallStatus::Stopped);
+    let told = "[the process that minds the command had been ended; ";
+    assert!(outcome.text.contains(told), "{outcome:?}");
+    wait_until_gone(&mark, tree).await;
+}
+
+#[tokio::test]
+async fn what_kills_its_minder_from_the_background_is_ended_too() {
+    let tree = "(sleep 0.2; kill -9 $PPID; sleep 600) & echo started";
+    let (mark, command) = marked("behind", tree);
+    let bash = Bash::new(settings());
+    let outcome = bash.run(job(&command, &CancellationToken::new())).await;
+    assert!(outcome.text.contains("[background processes"), "{outcome:?}");
+    wait_until_gone(&mark, tree).await;
 }
 
 #[tokio::test]

@@ -96,13 +96,18 @@ impl Bash {
                 Followed::To(Ending::TimedOut(self.settings.time_limit))
             }
         };
+        let mut unminded = 0;
         let ending = match followed {
             Followed::To(ending) => {
                 running.end().await;
                 let end = Instant::now() + END_WAIT;
                 // Whatever is reported now is the work of the stop.
-                let _ = timeout_at(end, follow_to_close(&mut running, &mut intake)).await;
+                let closed = timeout_at(end, follow_to_close(&mut running, &mut intake)).await;
                 running.link.left.clear();
+                if closed.is_ok() {
+                    // None are left, unless the command had ended its minder.
+                    unminded = running.sweep().await;
+                }
                 ending
             }
             Followed::Report(Report::Exited(code)) => Ending::Exited(code),
@@ -116,7 +121,7 @@ impl Bash {
         intake.drain(&running.output);
         let (capture, file, redacted) = intake.finish();
         let left = std::mem::take(&mut running.link.left);
-        let notes = Notes { left: &left, redacted, taken: job.taken };
+        let notes = Notes { left: &left, unminded, redacted, taken: job.taken };
         let outcome = result::outcome(&ending, notes, &capture, file, started.elapsed());
         if !left.is_empty() {
             self.keep_in_background(running);
@@ -158,9 +163,10 @@ async fn follow_to_close(running: &mut Running, intake: &mut Intake) {
 /// What it means that a minder ended without a report.
 async fn lost(running: &mut Running) -> Result<Ending, String> {
     use std::os::unix::process::ExitStatusExt;
+    let ended = running.sweep().await;
     let status = running.minder_status().await;
     if let Some(signal) = status.as_ref().ok().and_then(ExitStatus::signal) {
-        return Ok(Ending::LostMinder(signal));
+        return Ok(Ending::LostMinder { signal, ended });
     }
     let how = status.map_or_else(|error| error.to_string(), |status| status.to_string());
     Err(format!("the process that minds it failed ({how})"))

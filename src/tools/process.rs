@@ -3,6 +3,7 @@
 //!
 //! Not here: the minder (`minder`), what is done with the output (`intake`).
 
+use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -140,6 +141,8 @@ impl Running {
         loop {
             tokio::select! {
                 report = self.link.report() => if report == Report::Closed {
+                    // What minded them may have been ended before them.
+                    self.sweep().await;
                     return;
                 },
                 ready = self.output.readable(), if open => {
@@ -154,33 +157,46 @@ impl Running {
         }
     }
 
-    /// How a minder ended that did not report the command's end: somebody else ended it, or it is
-    /// no minder. Ends what it left in its session; what left that session is out of reach.
+    /// How a minder ended, whose end of the link is closed. Unless it did so after the last process
+    /// of the command, somebody else ended it, or it is no minder.
     pub(super) async fn minder_status(&mut self) -> io::Result<ExitStatus> {
-        // Its id stays the session's as long as it was not waited for.
-        if let Some(session) = self.minder.id() {
-            // Again for what was forked meanwhile; not for ever for what cannot be killed.
-            for _ in 0..SESSION_PASSES {
-                if kill_session(session) == 0 {
-                    break;
-                }
-                tokio::time::sleep(Duration::from_millis(2)).await;
-            }
-        }
         self.minder.wait().await
+    }
+
+    /// Ends what a minder that is gone left of its command, and says how many processes that were.
+    /// What had left both its session and its parents is out of reach.
+    pub(super) async fn sweep(&mut self) -> usize {
+        // Its id stays the session's as long as it was not waited for.
+        let Some(session) = self.minder.id() else { return 0 };
+        let mut ended = BTreeSet::new();
+        // Again for what was forked meanwhile; not for ever for what cannot be killed.
+        for _ in 0..SESSION_PASSES {
+            let left = kill_session(session);
+            if left.is_empty() {
+                break;
+            }
+            ended.extend(left);
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        ended.len()
     }
 }
 
-/// Sends KILL to every process of a session; to how many.
-fn kill_session(session: u32) -> usize {
+/// Sends KILL to every process of a session, and to what descends from them; to which.
+fn kill_session(session: u32) -> Vec<i32> {
     let table = table::running().unwrap_or_default();
-    let mut members = 0;
-    for process in table.iter().filter(|process| u32::try_from(process.session) == Ok(session)) {
-        members += 1;
+    let members: Vec<_> = table
+        .iter()
+        .filter(|process| u32::try_from(process.session) == Ok(session))
+        // The minder itself may be ending only now.
+        .filter(|process| process.pid.as_raw_nonzero().get() != process.session)
+        .flat_map(|member| [vec![*member], table::descendants(&table, member.pid)].concat())
+        .collect();
+    for process in &members {
         // It may end by itself in between.
         let _ = kill_process(process.pid, Signal::KILL);
     }
-    members
+    members.iter().map(|process| process.pid.as_raw_nonzero().get()).collect()
 }
 
 impl Link {

@@ -27,8 +27,8 @@ pub(super) enum Ending {
     TimedOut(Duration),
     /// By the user.
     Stopped,
-    /// Somebody else ended its minder with this signal.
-    LostMinder(i32),
+    /// Somebody else ended its minder with this signal; so many processes were ended then.
+    LostMinder { signal: i32, ended: usize },
 }
 
 /// What the user and the model should know beside the output.
@@ -36,6 +36,8 @@ pub(super) enum Ending {
 pub(super) struct Notes<'a> {
     /// Processes that still run.
     pub(super) left: &'a [u32],
+    /// Processes that nobody minded any more, and that were ended.
+    pub(super) unminded: usize,
     /// Whether a key was replaced in the output.
     pub(super) redacted: bool,
     /// Characters of the result that something else takes.
@@ -45,7 +47,7 @@ pub(super) struct Notes<'a> {
 /// The outcome of a command that was started.
 pub(super) fn outcome(
     ending: &Ending,
-    Notes { left, redacted, taken }: Notes<'_>,
+    Notes { left, unminded, redacted, taken }: Notes<'_>,
     capture: &Capture,
     file: KeptFile,
     took: Duration,
@@ -58,6 +60,10 @@ pub(super) fn outcome(
     }
     if redacted {
         notes.push_str("[key redacted: the output held a key of the user's]\n");
+    }
+    if unminded > 0 {
+        let swept = swept(unminded);
+        let _ = writeln!(notes, "[the process that minds the command had been ended; {swept}]");
     }
     if !left.is_empty() {
         let pids: Vec<String> = left.iter().map(u32::to_string).collect();
@@ -103,7 +109,9 @@ pub(super) fn not_run(why: String, took: Duration) -> Outcome {
 fn status(ending: &Ending) -> CallStatus {
     match ending {
         Ending::Exited(code) => CallStatus::Exited(*code),
-        Ending::Signaled(signal) | Ending::LostMinder(signal) => CallStatus::Signaled(*signal),
+        Ending::Signaled(signal) | Ending::LostMinder { signal, .. } => {
+            CallStatus::Signaled(*signal)
+        }
         Ending::TimedOut(limit) => CallStatus::TimedOut(limit.as_secs()),
         Ending::Stopped => CallStatus::Stopped,
     }
@@ -124,11 +132,18 @@ fn last_line(ending: &Ending, duration_ms: u64) -> String {
         Ending::Stopped => {
             format!("[stopped by the user after {}]", text::duration(duration_ms))
         }
-        Ending::LostMinder(signal) => format!(
-            "[ended: the process that minds the command was ended by {}]",
-            signal_words(*signal)
+        Ending::LostMinder { signal, ended } => format!(
+            "[ended: the process that minds the command was ended by {}; {}]",
+            signal_words(*signal),
+            swept(*ended)
         ),
     }
+}
+
+/// What became of processes that nobody minded.
+fn swept(ended: usize) -> String {
+    let processes = if ended == 1 { "process" } else { "processes" };
+    format!("{ended} {processes} that it left were ended, others may still run")
 }
 
 fn signal_words(signal: i32) -> String {
