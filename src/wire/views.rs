@@ -51,9 +51,10 @@ pub fn request(turn: &Turn, parts: &[Arc<Part>]) -> Vec<Line> {
         last = Some(&exchange.head);
         if turn.exchanges.len() > 1 {
             let alike = turn.exchanges.iter().all(|other| other.head == exchange.head);
-            let which = match alike {
-                true => format!("── posted {} times, each time so ──", turn.exchanges.len()),
-                false => format!("── from attempt {} on ──", exchange.attempt),
+            let which = if alike {
+                format!("── posted {} times, each time so ──", turn.exchanges.len())
+            } else {
+                format!("── from attempt {} on ──", exchange.attempt)
             };
             lines.push(line(Kind::Heading, which));
         }
