@@ -244,8 +244,13 @@ fn the_readme_comes_to_the_same_history_in_all_formats() {
         let answered = |it: &&TransitionReason| **it == TransitionReason::Answered;
         assert_eq!(chat.1.iter().filter(answered).count(), 10, "{:?}", chat.1);
         let first = chat.0[0].join("\n");
-        for words in ["ran ls", "# edited", "Reason: not now", "We created `t/file", "(I was sent"]
-        {
+        for words in [
+            "ran ls",
+            "# edited",
+            "Reason: not now",
+            "We created `t/file",
+            "(Messages that I was sent",
+        ] {
             assert!(first.contains(words), "{words} is not in {first}");
         }
     });
