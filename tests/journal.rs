@@ -233,3 +233,39 @@ fn names_from_a_server_cannot_drive_the_terminal() {
     assert!(!shown.stdout.contains(&0x1b) && !shown.stdout.contains(&7), "{}", stdout(&shown));
     assert!(stdout(&shown).contains("sh"), "{}", stdout(&shown));
 }
+
+/// G10
+#[test]
+fn a_link_in_place_of_its_own_directories_is_not_followed() {
+    for planted in ["limpid", "limpid/sessions"] {
+        let world = World::new();
+        let elsewhere = world.home().join("elsewhere");
+        std::fs::create_dir(&elsewhere).unwrap();
+        let link = world.data().join(planted);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
+        let output = world.run(&["exec", "--offline", "--offline-pace", "full", "hello"]);
+        assert!(output.status.success(), "it goes on without saving");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(told.contains("is a link; nothing is written there"), "{told}");
+        assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0, "{planted}");
+    }
+}
+
+/// G10
+#[test]
+fn directories_that_others_could_look_into_are_closed() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let world = World::new();
+    let sessions = world.data().join("limpid/sessions");
+    std::fs::create_dir_all(&sessions).unwrap();
+    let own = [world.data().join("limpid"), sessions];
+    for path in &own {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
+    }
+    world.run(&["exec", "--offline", "--offline-pace", "full", "hello"]);
+    for path in &own {
+        assert_eq!(std::fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+    assert_eq!(world.sessions().len(), 1);
+}

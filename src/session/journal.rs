@@ -13,6 +13,7 @@ use time::OffsetDateTime;
 use time::macros::format_description;
 
 use super::exchange::ExchangeWriter;
+use super::private::own_directory;
 use crate::conversation::{Session, Stamped, TurnNumber};
 use crate::wire::ResponseHead;
 
@@ -48,7 +49,10 @@ impl Journal {
     /// # Errors
     /// What the file system says; nothing is left half made but an empty directory.
     pub fn create(sessions: &Path, directory: &Path, now_ms: u64) -> io::Result<Self> {
-        DirBuilder::new().recursive(true).mode(0o700).create(sessions)?;
+        if let Some(data) = sessions.parent() {
+            own_directory(data)?;
+        }
+        own_directory(sessions)?;
         let (session, path) = make_directory(sessions, now_ms)?;
         let header = Header {
             limpid_journal: VERSION,

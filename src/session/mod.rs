@@ -12,6 +12,7 @@
 mod exchange;
 mod journal;
 mod listing;
+mod private;
 
 pub use exchange::read_exchange;
 pub use journal::{Header, Journal, JournalError, Loaded, VERSION, load};

@@ -1,0 +1,30 @@
+//! The directories that limpid keeps for itself: its user's alone, and never through a link, which
+//! could lead what is kept to where others read it.
+
+use std::fs::{DirBuilder, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::Path;
+
+/// Makes the directory if it is not there, and closes it to others if they could look in.
+///
+/// # Errors
+/// What the file system says, or why this directory is not used.
+pub(super) fn own_directory(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    let found = std::fs::symlink_metadata(path)?;
+    let refused = |what: &str| {
+        let place = path.display();
+        io::Error::other(format!("{place} {what}; nothing is written there. Move it away"))
+    };
+    if found.file_type().is_symlink() {
+        return Err(refused("is a link"));
+    }
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        return Err(refused("belongs to another user"));
+    }
+    if found.permissions().mode() & 0o077 != 0 {
+        std::fs::set_permissions(path, Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
