@@ -9,6 +9,7 @@
 //! | [`wire`] | pure: entries → parts of a body; bytes → reply; outline |
 //! | [`text`] | pure: the sanitizer, widths and graphemes |
 //! | [`approval`] | pure: what a command does that a person should know; allow, ask or deny |
+//! | [`clock`] | time limits that do not run out while limpid is stopped |
 //! | [`net`] | the HTTP client |
 //! | [`tools`] | bash: process, minder, capture |
 //! | [`agent`] | the loop, its gates, the handle that the screen holds |
@@ -19,8 +20,8 @@
 //! | [`config`] | what is set and by whom: config.toml, profiles, .env, trust |
 //! | [`offline`] | the built-in model server; knows nothing of the rest |
 //!
-//! Who may know whom: text → nothing; conversation → text; wire, approval → conversation, text;
-//! net → wire; tools → conversation, text; session, config → conversation, wire; tui → conversation,
+//! Who may know whom: text, clock → nothing; conversation → text; wire, approval → conversation, text;
+//! net → wire, clock; tools → conversation, text, clock; session, config → conversation, wire; tui → conversation,
 //! wire, approval, text; agent → all above but tui; app, cli → all; offline → nothing.
 //! `tests/architecture.rs` holds this.
 //!
@@ -31,6 +32,7 @@ pub mod agent;
 pub mod app;
 pub mod approval;
 pub mod cli;
+pub mod clock;
 pub mod config;
 pub mod conversation;
 pub mod net;

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 const RULES: &[(&str, &[&str])] = &[
     ("text", &[]),
+    ("clock", &[]),
     ("offline", &[]),
     ("conversation", &["text"]),
     ("wire", &["conversation", "text"]),
     ("approval", &["conversation", "text"]),
-    ("net", &["wire", "conversation"]),
-    ("tools", &["conversation", "text"]),
+    ("net", &["wire", "conversation", "clock"]),
+    ("tools", &["conversation", "text", "clock"]),
     ("session", &["conversation", "wire"]),
     ("config", &["conversation", "wire"]),
     ("tui", &["conversation", "wire", "approval", "text"]),

@@ -3,11 +3,8 @@
 
 mod support;
 
-use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
 use support::limpid::World;
 use support::pty::Screen;
 use support::server::{Server, Step, calls, chunk, done, sse_head, text};
@@ -252,35 +249,6 @@ fn ctrl_c_clears_a_draft_before_it_quits() {
     screen.shows("Ctrl-C again quits");
 }
 
-/// Only debug builds can be told to panic.
-#[test]
-#[cfg(debug_assertions)]
-fn a_panic_gives_the_terminal_back_before_it_reports() {
-    let world = World::new();
-    let mut screen = Screen::start_with(&world, OFFLINE, 80, 24, &[("LIMPID_PANIC_KEY", "X")]);
-    screen.shows("Ask something");
-    screen.keys("X");
-    assert!(!screen.end().success());
-    assert!(screen.is_restored());
-    let raw = String::from_utf8_lossy(&screen.raw).into_owned();
-    let (left, report) = (raw.rfind("\x1b[?1049l").unwrap(), raw.rfind("provoked by").unwrap());
-    assert!(left < report, "the report is on the normal screen");
-}
-
-#[test]
-fn signals_give_the_terminal_back() {
-    for signal in [Signal::TERM, Signal::INT, Signal::QUIT] {
-        let world = World::new();
-        let mut screen = Screen::start(&world, OFFLINE, 80, 24);
-        screen.shows("Ask something");
-        let pid = Pid::from_raw(screen.pid().try_into().unwrap()).unwrap();
-        kill_process(pid, signal).unwrap();
-        let code = u32::try_from(128 + signal.as_raw()).unwrap();
-        assert_eq!(screen.end().exit_code(), code, "{signal:?}");
-        assert!(screen.is_restored(), "{signal:?}");
-    }
-}
-
 /// Nothing with this command line lives on. One second is promised; a busy machine gets more.
 fn gone(command: &str) {
     let deadline = Instant::now() + Duration::from_secs(5);
@@ -295,47 +263,6 @@ fn is_running(command: &str) -> bool {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
         String::from_utf8_lossy(&line).replace('\0', " ").trim_end() == command
     })
-}
-
-#[test]
-#[ignore = "holds a terminal for the next test, which kills it"]
-fn holder() {
-    let world = World::new();
-    let url = std::env::var("HOLDER_URL").unwrap();
-    let mut screen = Screen::start(&world, &["--url", &url, "--model", "m", "--yolo"], 80, 24);
-    ask(&mut screen, "go");
-    screen.shows("running");
-    println!("PID {}", screen.pid());
-    screen.settle(Duration::from_mins(1));
-}
-
-#[test]
-fn a_terminal_that_goes_away_ends_it_with_all_that_ran() {
-    let server = Server::start(vec![calls(&["sleep 986"])]);
-    let mut holder = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "holder", "--ignored", "--nocapture"])
-        .env("HOLDER_URL", server.url())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let lines = BufReader::new(holder.stdout.take().unwrap()).lines();
-    let pid =
-        lines.map_while(Result::ok).find_map(|line| Some(line.strip_prefix("PID ")?.to_owned()));
-    let pid = pid.expect("the holder shows limpid running a command");
-    holder.kill().unwrap();
-    holder.wait().unwrap();
-    // Two seconds are promised; a busy machine gets more.
-    let deadline = Instant::now() + Duration::from_secs(6);
-    // One that has ended and waits to be reaped is gone.
-    let runs_on = || {
-        std::fs::read_to_string(format!("/proc/{pid}/status"))
-            .is_ok_and(|status| !status.contains("State:\tZ"))
-    };
-    while runs_on() {
-        assert!(Instant::now() < deadline, "limpid outlives its terminal");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    gone("sleep 986");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 use time::OffsetDateTime;
 use time::macros::format_description;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument as _, info_span};
 
 use super::looper::Model;
 use super::recorder::{self, Recorder};
@@ -53,8 +54,10 @@ impl Model for HttpModel {
         let mut number = 1;
         loop {
             let kept_alive = self.client.may_have_kept_a_connection();
-            let Attempted { reply, shown, should_retry } =
-                self.attempt(turn, number, request, recorder, stop).await;
+            let Attempted { reply, shown, should_retry } = self
+                .attempt(turn, number, request, recorder, stop)
+                .instrument(info_span!("attempt", number))
+                .await;
             let Some(failure) = reply.failure.as_ref().filter(|_| !reply.stopped) else {
                 return reply;
             };

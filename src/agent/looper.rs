@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument as _, info_span};
 
 use super::gates::{Acting, Outgoing};
 use super::recorder::Recorder;
@@ -68,7 +69,9 @@ impl<M: Model> Loop<M> {
                 self.remember(Role::User, Origin::User, vec![Block::Text(prompt)]).await;
             }
             let (turn, request) = self.outgoing.pass(&self.state, &mut self.recorder).await;
-            let reply = self.model.ask(turn, &request, &mut self.recorder, stop).await;
+            let span = info_span!("turn", number = %turn);
+            let asked = self.model.ask(turn, &request, &mut self.recorder, stop);
+            let reply = asked.instrument(span).await;
             let calls = self.remember_reply(turn, &reply).await;
             if calls.is_empty() && !reply.is_paused() {
                 return ended(reply);
@@ -94,8 +97,10 @@ impl<M: Model> Loop<M> {
 
     /// Answers each call with exactly one result, in order.
     async fn run_each(&mut self, calls: Vec<ProposedCall>, stop: &CancellationToken) {
-        for call in calls {
-            let result = self.acting.answer(&call, &mut self.recorder, stop).await;
+        for (number, call) in (1u32..).zip(calls) {
+            let span = info_span!("call", number);
+            let answered = self.acting.answer(&call, &mut self.recorder, stop);
+            let result = answered.instrument(span).await;
             self.remember(Role::Tool, Origin::Tool, vec![Block::Result(result)]).await;
         }
     }

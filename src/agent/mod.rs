@@ -4,6 +4,7 @@
 mod edited;
 mod gates;
 mod http_model;
+mod log;
 mod looper;
 mod recorder;
 mod redaction;

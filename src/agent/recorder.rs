@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tokio::sync::mpsc;
 
+use super::log;
 use crate::conversation::{CallId, Event, Progress, Record, Stamped, TurnNumber};
 use crate::session::Journal;
 use crate::wire::ResponseHead;
@@ -58,6 +59,7 @@ impl Recorder {
 
     /// Journals a record, then announces it.
     pub async fn record(&mut self, record: Record) {
+        log::record(&record);
         let stamped = Arc::new(Stamped { at: now_ms(), record });
         let saved = self.save(&stamped);
         self.report(saved).await;

@@ -4,91 +4,123 @@
 //! A key is drawn at once; what streams in waits for the next frame, at most 60 a second; an idle
 //! program never wakes.
 
+mod burst;
+mod canvas;
+mod leave;
+mod notify;
+mod reports;
+mod signals;
+mod stdio;
+mod suspend;
 mod terminal;
 
+use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::io;
+use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use crossterm::event::{Event as TerminalEvent, EventStream, KeyEventKind};
-use futures_util::StreamExt;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use crossterm::event::{Event as TerminalEvent, EventStream};
+use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::sync::mpsc::error::TrySendError;
 
 use crate::agent::{Handle, now_ms};
 use crate::cli::{Start, runtime};
-use crate::offline;
 use crate::session::read_exchange;
+use crate::text::{self, Show};
+use crate::tools;
 use crate::tui::{self, Effect, Input, Model, RenderCache, Setup};
 use crate::wire::exchange::Kept;
+use burst::Bursts;
+use leave::Left;
+use notify::{Caller, Doing, Means};
+use signals::{Asked, Signals};
 use terminal::Screen;
 pub(crate) use terminal::unfit;
 
 /// Shortest time between two frames of what streams in.
 const FRAME: Duration = Duration::from_millis(16);
 
+/// Events of the terminal that are taken between two frames.
+const BATCH: usize = 4096;
+
+/// As many may be all that fits into one read: more may wait.
+const MANY: usize = 64;
+
 /// Opens the screen, on a terminal that is fit for it, and stays until the user leaves.
 ///
 /// # Errors
 /// What the terminal or the runtime says; the terminal is given back before.
 pub fn run(start: Start) -> color_eyre::Result<ExitCode> {
-    let model = Model::new(Setup {
-        directory: shown(&start.directory),
-        profile: start.profile.clone(),
-        mode: start.mode,
-        turn_limit: start.turn_limit,
-        colour: std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
-    });
+    reports::install(start.secrets.clone());
     let runtime = runtime()?;
-    let left = runtime.block_on(async {
+    let (left, session) = runtime.block_on(async {
         // First of all: from here on a signal ends limpid in good order.
         let mut signals = Signals::listen()?;
-        let mut app = App {
-            screen: terminal::take()?,
-            model,
-            cache: RenderCache::default(),
-            drawn: Instant::now(),
-        };
-        let left = app.live(start, &mut signals).await;
+        let lived = live(start, &mut signals).await;
         terminal::restore();
-        if matches!(left, Ok(Left::HungUp)) {
-            // Dropping it would print to a terminal that is gone.
-            std::mem::forget(app.screen);
-        }
-        left
-    });
-    Ok(match left? {
-        Left::Quit => ExitCode::SUCCESS,
-        Left::HungUp => ExitCode::from(128 + 1),
-        Left::Signal(number) => ExitCode::from(128 + number),
-    })
+        lived
+    })?;
+    left.tell(session.as_deref());
+    Ok(left.code())
 }
 
-/// How the user left.
-enum Left {
-    Quit,
-    /// The terminal is gone.
-    HungUp,
-    /// Asked to end by this signal.
-    Signal(u8),
+/// Lives until the user leaves; then everything that ran has ended. With it comes the session's
+/// directory, if anything was saved.
+async fn live(start: Start, signals: &mut Signals) -> io::Result<(Left, Option<PathBuf>)> {
+    let mut app = App::open(&start)?;
+    app.draw()?;
+    let (mut handle, server) = start.spawn(true).await?;
+    let saved = handle.saved_in.clone();
+    let lived = AssertUnwindSafe(app.events(&mut handle, signals)).catch_unwind().await;
+    terminal::restore();
+    let left = match lived {
+        _ if reports::is_broken() => Left::Broken,
+        Ok(Ok(left)) => left,
+        Ok(Err(error)) => Left::Failed(error),
+        Err(_) => Left::Broken,
+    };
+    tracing::info!(?left, "leaving");
+    leave::stop(handle, server, signals).await;
+    Ok((left, saved.get().cloned()))
 }
 
 struct App {
     screen: Screen,
     model: Model,
     cache: RenderCache,
+    bursts: Bursts,
+    caller: Caller,
     /// When the last frame was drawn.
     drawn: Instant,
 }
 
 impl App {
-    async fn live(&mut self, start: Start, signals: &mut Signals) -> io::Result<Left> {
-        self.draw()?;
-        let (mut handle, server) = start.spawn(true).await?;
-        let left = self.events(&mut handle, signals).await;
-        terminal::restore();
-        leave(handle, server).await;
-        left
+    /// Takes the terminal.
+    fn open(start: &Start) -> io::Result<Self> {
+        let directory = shown(&start.directory);
+        let means = Means::new(start.notify, start.title, |name| std::env::var(name).ok());
+        let safe = text::visible(&directory, Show::Prose).into_owned();
+        let mut caller = Caller::new(means, safe);
+        take(&mut caller)?;
+        let model = Model::new(Setup {
+            directory,
+            profile: start.profile.clone(),
+            mode: start.mode,
+            turn_limit: start.turn_limit,
+            colour: std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
+        });
+        Ok(Self {
+            screen: Screen::new()?,
+            model,
+            cache: RenderCache::default(),
+            bursts: Bursts::default(),
+            caller,
+            drawn: Instant::now(),
+        })
     }
 
     async fn events(&mut self, handle: &mut Handle, signals: &mut Signals) -> io::Result<Left> {
@@ -97,24 +129,33 @@ impl App {
         let mut stale = false;
         loop {
             let now = Instant::now();
-            let wake = if stale { Some(self.drawn + FRAME) } else { self.model.next_wake(now) };
+            let frame = if stale { Some(self.drawn + FRAME) } else { self.model.next_wake(now) };
+            let wake = [frame, self.bursts.due()].into_iter().flatten().min();
             let inputs: Vec<Input> = tokio::select! {
                 biased;
-                left = signals.next() => return Ok(left),
-                key = keys.next() => match key {
+                () = reports::broke() => return Ok(Left::Broken),
+                asked = signals.next() => match asked {
+                    Asked::HungUp => return Ok(Left::HungUp),
+                    Asked::End(signal) => return Ok(Left::Signal(signal)),
+                    Asked::Stop => self.stop(signals).await?,
+                    Asked::WentOn => self.come_back()?,
+                },
+                event = keys.next() => match self.batch(event, &mut keys).await? {
                     None => return Ok(Left::HungUp),
-                    Some(event) => input(event?).into_iter().collect(),
+                    Some(inputs) => inputs,
                 },
                 () = sleep_until(wake) => {
-                    vec![Input::Tick]
+                    let complete = self.bursts.due().is_some_and(|due| due <= Instant::now());
+                    let pasted = if complete { self.bursts.release() } else { None };
+                    vec![pasted.unwrap_or(Input::Tick)]
                 }
                 count = handle.events.recv_many(&mut arrived, 256) => {
                     if count == 0 {
-                        return Err(io::Error::other("the background task ended; the session up to here is saved"));
+                        return Err(io::Error::other("the background task ended"));
                     }
                     stale = true;
                     for event in arrived.drain(..) {
-                        if let Some(left) = self.update(Input::Event(event), handle) {
+                        if let Some(left) = self.update(Input::Event(event), handle, signals).await? {
                             return Ok(left);
                         }
                     }
@@ -125,7 +166,7 @@ impl App {
                 for input in inputs {
                     #[cfg(debug_assertions)]
                     provoke_panic(&input);
-                    if let Some(left) = self.update(input, handle) {
+                    if let Some(left) = self.update(input, handle, signals).await? {
                         return Ok(left);
                     }
                 }
@@ -135,72 +176,150 @@ impl App {
         }
     }
 
+    /// What the terminal has sent so far means; `None` if it has ended.
+    async fn batch(
+        &mut self,
+        first: Option<io::Result<TerminalEvent>>,
+        keys: &mut EventStream,
+    ) -> io::Result<Option<Vec<Input>>> {
+        let mut batch = Vec::new();
+        let mut next = Some(first);
+        while let Some(event) = next {
+            match event.transpose()? {
+                None => return Ok(None),
+                Some(TerminalEvent::FocusGained) => self.caller.focus(true),
+                Some(TerminalEvent::FocusLost) => self.caller.focus(false),
+                Some(event) => batch.push(event),
+            }
+            next = if batch.len() < BATCH { waiting(keys).await } else { None };
+        }
+        if batch.len() >= MANY {
+            terminal::look_again();
+        }
+        Ok(Some(self.bursts.sort(batch, Instant::now())))
+    }
+
     /// Routes one input; `Some` if the user leaves.
-    fn update(&mut self, input: Input, handle: &Handle) -> Option<Left> {
-        for effect in tui::update(&mut self.model, input, Instant::now()) {
-            match effect {
-                Effect::Quit => return Some(Left::Quit),
-                Effect::Send(command) => match handle.commands.try_send(command) {
-                    Ok(()) => {}
-                    Err(TrySendError::Full(command) | TrySendError::Closed(command)) => {
-                        self.model.refused(command);
-                    }
-                },
-                Effect::ReadExchanges { turn, attempts } => {
-                    let read = |attempt| match handle.saved_in.get() {
-                        Some(session) => read_exchange(session, turn, attempt),
-                        None => Kept::NotSaved,
-                    };
-                    let kept = attempts.into_iter().map(|attempt| (attempt, read(attempt)));
-                    let kept = Input::Exchanges { turn, kept: kept.collect() };
-                    if let Some(left) = self.update(kept, handle) {
-                        return Some(left);
+    async fn update(
+        &mut self,
+        input: Input,
+        handle: &Handle,
+        signals: &mut Signals,
+    ) -> io::Result<Option<Left>> {
+        let mut inputs = VecDeque::from([input]);
+        while let Some(input) = inputs.pop_front() {
+            for effect in tui::update(&mut self.model, input, Instant::now()) {
+                match effect {
+                    Effect::Quit => return Ok(Some(Left::Quit)),
+                    Effect::Suspend => inputs.extend(self.stop(signals).await?),
+                    Effect::Send(command) => match handle.commands.try_send(command) {
+                        Ok(()) => {}
+                        Err(TrySendError::Full(command) | TrySendError::Closed(command)) => {
+                            self.model.refused(command);
+                        }
+                    },
+                    Effect::ReadExchanges { turn, attempts } => {
+                        let read = |attempt| match handle.saved_in.get() {
+                            Some(session) => read_exchange(session, turn, attempt),
+                            None => Kept::NotSaved,
+                        };
+                        let kept = attempts.into_iter().map(|attempt| (attempt, read(attempt)));
+                        inputs.push_back(Input::Exchanges { turn, kept: kept.collect() });
                     }
                 }
             }
         }
-        None
+        Ok(None)
     }
 
     fn draw(&mut self) -> io::Result<()> {
-        if !terminal::is_taken() {
-            return Err(io::Error::other(
-                "a part of limpid broke down, as reported above; the session up to there is saved",
-            ));
-        }
         let (model, cache) = (&self.model, &mut self.cache);
         let now = Instant::now();
         self.screen.draw(|frame| tui::draw(model, cache, frame, now, now_ms()))?;
         self.drawn = Instant::now();
         self.model.frame_shown(&self.cache, self.drawn);
-        Ok(())
+        let doing = match (self.model.asks(), self.model.is_running()) {
+            (true, _) => Doing::Asking,
+            (false, true) => Doing::Working,
+            (false, false) => Doing::Nothing,
+        };
+        let call = self.caller.see(doing, self.drawn);
+        if call.is_empty() { Ok(()) } else { terminal::write(call.as_bytes()) }
+    }
+
+    /// Stops, commands too, until somebody continues limpid.
+    async fn stop(&mut self, signals: &mut Signals) -> io::Result<Vec<Input>> {
+        if !tools::can_be_continued() {
+            self.model.say("Not stopped: there is no shell here that could continue limpid.");
+            return Ok(vec![Input::Tick]);
+        }
+        terminal::restore();
+        tools::pause_commands();
+        let stopped = suspend::stop();
+        signals.forget_stop().await;
+        // Continued in the background, it stops once more here until it has the terminal.
+        let inputs = self.come_back();
+        tools::resume_commands();
+        stopped?;
+        inputs
+    }
+
+    /// Takes the terminal anew. What it shows is unknown, and so is its size.
+    fn come_back(&mut self) -> io::Result<Vec<Input>> {
+        terminal::restore();
+        take(&mut self.caller)?;
+        self.screen.forget();
+        let size = terminal::size();
+        Ok(vec![Input::Resize(size.width, size.height)])
     }
 }
 
-/// Debug builds panic on the key that a test names, so that it can see what becomes of the terminal.
+fn take(caller: &mut Caller) -> io::Result<()> {
+    terminal::take(caller.farewell())?;
+    terminal::write(caller.greeting().as_bytes())
+}
+
+/// What the terminal has sent already.
+async fn waiting(keys: &mut EventStream) -> Option<Option<io::Result<TerminalEvent>>> {
+    poll_fn(|context| match keys.poll_next_unpin(context) {
+        Poll::Ready(event) => Poll::Ready(Some(event)),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
+}
+
+/// Debug builds panic on the key that a test names, where it says, so that it can see what becomes
+/// of the terminal.
 #[cfg(debug_assertions)]
 #[expect(clippy::panic, reason = "it is what the test asks for")]
 fn provoke_panic(input: &Input) {
-    if let Input::Key(key) = input
-        && std::env::var("LIMPID_PANIC_KEY").is_ok_and(|name| key.code.to_string() == name)
-    {
-        panic!("provoked by LIMPID_PANIC_KEY");
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("provoked in a drop by LIMPID_PANIC_KEY");
+        }
     }
-}
-
-/// Ends the background task and waits until it has stopped what ran and saved what was said.
-async fn leave(mut handle: Handle, server: Option<offline::Server>) {
-    drop(handle.commands);
-    while handle.events.recv().await.is_some() {}
-    drop(server);
-}
-
-fn input(event: TerminalEvent) -> Option<Input> {
-    match event {
-        TerminalEvent::Key(key) if key.kind != KeyEventKind::Release => Some(Input::Key(key)),
-        TerminalEvent::Paste(text) => Some(Input::Paste(text)),
-        TerminalEvent::Resize(columns, rows) => Some(Input::Resize(columns, rows)),
-        _ => None,
+    let Input::Key(key) = input else { return };
+    if std::env::var("LIMPID_PANIC_KEY").is_ok_and(|name| key.code.to_string() == name) {
+        let text = std::env::var("LIMPID_PANIC_TEXT").unwrap_or_default();
+        match std::env::var("LIMPID_PANIC_IN").as_deref() {
+            Ok("thread") => {
+                std::thread::spawn(move || panic!("provoked by LIMPID_PANIC_KEY {text}"));
+            }
+            Ok("task") => {
+                tokio::spawn(async move { panic!("provoked by LIMPID_PANIC_KEY {text}") });
+            }
+            Ok("drop") => {
+                let _bomb = Bomb;
+                panic!("provoked by LIMPID_PANIC_KEY {text}");
+            }
+            Ok("stderr") => {
+                use std::io::Write as _;
+                let _ = writeln!(io::stderr(), "{text}");
+                let _ = writeln!(io::stdout(), "{text}");
+            }
+            _ => panic!("provoked by LIMPID_PANIC_KEY {text}"),
+        }
     }
 }
 
@@ -218,32 +337,5 @@ fn shown(directory: &std::path::Path) -> String {
         Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
         Some(rest) => format!("~/{}", rest.display()),
         None => directory.display().to_string(),
-    }
-}
-
-struct Signals {
-    hang_up: Signal,
-    interrupt: Signal,
-    quit: Signal,
-    terminate: Signal,
-}
-
-impl Signals {
-    fn listen() -> io::Result<Self> {
-        Ok(Self {
-            hang_up: signal(SignalKind::hangup())?,
-            interrupt: signal(SignalKind::interrupt())?,
-            quit: signal(SignalKind::quit())?,
-            terminate: signal(SignalKind::terminate())?,
-        })
-    }
-
-    async fn next(&mut self) -> Left {
-        tokio::select! {
-            _ = self.hang_up.recv() => Left::HungUp,
-            _ = self.interrupt.recv() => Left::Signal(2),
-            _ = self.quit.recv() => Left::Signal(3),
-            _ = self.terminate.recv() => Left::Signal(15),
-        }
     }
 }

@@ -9,7 +9,9 @@ use super::Connection;
 use super::settings::{Asking, Loaded};
 use crate::agent::{self, Config, Handle, HttpModel};
 use crate::approval::Mode;
-use crate::config::{Choice, ChoiceError, Problem, Source, Sourced, built_in_key_variables};
+use crate::config::{
+    Choice, ChoiceError, Notify, Problem, Source, Sourced, built_in_key_variables,
+};
 use crate::conversation::Profile;
 use crate::net::{Client, Endpoint, Key, Limits, Proxies};
 use crate::offline;
@@ -45,6 +47,10 @@ pub struct Start {
     pub turn_limit: u32,
     /// The directory in which the session works.
     pub directory: PathBuf,
+    /// How a user who looks elsewhere is called.
+    pub notify: Notify,
+    /// Whether the window's title is set.
+    pub title: bool,
     target: Target,
     format: Format,
     dialect: Dialect,
@@ -52,7 +58,8 @@ pub struct Start {
     command_limit: Duration,
     limits: Limits,
     withheld: Vec<String>,
-    secrets: Secrets,
+    /// What no file and no report may hold.
+    pub secrets: Secrets,
 }
 
 /// Why a session cannot be started as asked.
@@ -164,6 +171,8 @@ impl Connection {
                 idle: Duration::from_secs(limit.value),
                 ..Limits::default()
             }),
+            notify: values.notify.as_ref().map_or(Notify::Auto, |notify| notify.value),
+            title: values.title.as_ref().is_none_or(|title| title.value),
             withheld: loaded.key_variables(),
             secrets: loaded.secrets(),
         })

@@ -5,13 +5,21 @@ mod connect;
 mod doctor;
 mod exec;
 mod inspect;
+mod log;
 mod models;
+mod pages;
 mod settings;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{
+    Arg, Args, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum,
+};
+use clap_complete::Shell;
 
 pub use connect::{Pace, Start, UsageError};
 
@@ -20,22 +28,32 @@ use crate::wire::Format;
 /// Exit code for wrong arguments, a missing key, or a terminal that cannot be used.
 pub const USAGE: u8 = 2;
 
-/// A full-screen terminal client for AI agents that hides nothing.
+/// Which model `limpid` talks to.
+const WHICH_MODEL: &str = "\
+Which model: --offline, --url or --profile; else the profile of config.toml; else the one whose key \
+variable is set; else the built-in offline model, which is scripted and needs no key.
+
+limpid config shows every setting and where it comes from.";
+
+/// A full-screen terminal client for AI agents that hides nothing
 ///
-/// Without a subcommand it opens the screen. Which model it talks to: --offline, --url or --profile;
-/// else the profile of config.toml; else the one whose variables are set (deepseek, qwen, openai, anthropic);
-/// else the built-in offline model, which is scripted and needs no key.
+/// Without a subcommand it opens the screen.
 #[derive(Debug, Parser)]
-#[command(name = "limpid", version, max_term_width = 100)]
+#[command(name = "limpid", version, max_term_width = 100, after_help = WHICH_MODEL)]
+#[command(long_about = None)]
 struct Arguments {
     #[command(flatten)]
     connection: Connection,
+    /// Log what limpid does to this file; no texts, no key [also: LIMPID_LOG]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Other")]
+    log: Option<PathBuf>,
     #[command(subcommand)]
     command: Option<Subcommands>,
 }
 
 /// Which model, and how commands are treated.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Which model")]
 pub struct Connection {
     /// Use the built-in scripted model; needs no key and no network
     #[arg(long, global = true, conflicts_with_all = ["url", "profile"])]
@@ -56,28 +74,28 @@ pub struct Connection {
     #[arg(long, global = true, value_name = "FORMAT")]
     format: Option<FormatName>,
     /// How freely the model chooses
-    #[arg(long, global = true, value_name = "NUMBER")]
+    #[arg(long, global = true, help_heading = "What every request says", value_name = "NUMBER")]
     temperature: Option<f64>,
     /// Tokens that a reply may take
-    #[arg(long, global = true, value_name = "N",
+    #[arg(long, global = true, help_heading = "What every request says", value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..))]
     max_tokens: Option<u32>,
     /// How hard a reasoning model thinks, in the server's words (low, high …)
-    #[arg(long, global = true, value_name = "WORD")]
+    #[arg(long, global = true, help_heading = "What every request says", value_name = "WORD")]
     effort: Option<String>,
     /// Tokens that a model may think
-    #[arg(long, global = true, value_name = "N",
+    #[arg(long, global = true, help_heading = "What every request says", value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..))]
     thinking_budget: Option<u32>,
     /// Run commands without asking; dangerous ones still ask
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "What may run")]
     yolo: bool,
     /// Turns that one prompt may take [default: 50]
-    #[arg(long, global = true, value_name = "N",
+    #[arg(long, global = true, help_heading = "What may run", value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..))]
     max_turns: Option<u32>,
     /// Seconds that one command may take [default: 120]
-    #[arg(long, global = true, value_name = "S",
+    #[arg(long, global = true, help_heading = "What may run", value_name = "S",
           value_parser = clap::value_parser!(u64).range(1..))]
     command_timeout: Option<u64>,
     /// Seconds without a byte from the server, then the request is given up [default: 120]
@@ -155,6 +173,18 @@ enum Subcommands {
     Doctor,
     /// Decide anew whether the .env of this directory is used; needs a terminal
     Trust,
+    /// Print a script that completes these arguments in a shell
+    ///
+    /// For bash: limpid completions bash > ~/.local/share/bash-completion/completions/limpid
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page, of limpid or of a subcommand: limpid man | man -l -
+    Man {
+        /// The subcommand
+        subcommand: Option<String>,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -174,13 +204,22 @@ enum Change {
 /// # Errors
 /// What should be reported to the user at the edge.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> color_eyre::Result<ExitCode> {
-    let Arguments { connection, command } = match Arguments::try_parse_from(arguments) {
+    let Arguments { connection, log, command } = match parse(arguments) {
         Ok(arguments) => arguments,
         Err(error) => {
             error.print()?;
             return Ok(ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE)));
         }
     };
+    let variable = std::env::var_os("LIMPID_LOG").filter(|name| !name.is_empty());
+    if let Some(path) = log.or_else(|| variable.map(PathBuf::from))
+        && let Err(error) = log::begin(&path)
+    {
+        return usage(&format!(
+            "cannot log to {}: {error}. Nothing was started; name another file",
+            path.display()
+        ));
+    }
     match command {
         Some(Subcommands::Inspect { session, turn, body, request, response, usage }) => {
             let view = match (body, request, response, usage) {
@@ -203,6 +242,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> color_eyre::Result<
         Some(Subcommands::Models) => models::run(&connection),
         Some(Subcommands::Doctor) => doctor::run(&connection),
         Some(Subcommands::Trust) => settings::trust(&connection),
+        Some(Subcommands::Completions { shell }) => pages::completions(shell, command_line()),
+        Some(Subcommands::Man { subcommand }) => pages::man(subcommand.as_deref(), command_line()),
         None => {
             // Before anything is asked: whoever cannot see the screen cannot see the question.
             if let Some(why) = crate::app::unfit() {
@@ -214,6 +255,48 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> color_eyre::Result<
             }
         }
     }
+}
+
+/// Subcommands that talk to no model.
+const WITHOUT_MODEL: [&str; 4] = ["inspect", "completions", "man", "help"];
+
+/// The arguments, each shown only where it means something.
+fn command_line() -> Command {
+    let mut command = Arguments::command();
+    command.build();
+    for name in WITHOUT_MODEL {
+        if let Some(subcommand) = command.find_subcommand_mut(name) {
+            let taken = std::mem::take(subcommand);
+            *subcommand = taken.mut_args(|arg| {
+                let hidden = is_connection(&arg);
+                if hidden { arg.hide(true) } else { arg }
+            });
+        }
+    }
+    command
+}
+
+fn is_connection(argument: &Arg) -> bool {
+    argument.is_global_set() && argument.get_id() != "log"
+}
+
+fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Error> {
+    let mut command = command_line();
+    let matches = command.try_get_matches_from_mut(arguments)?;
+    if let Some((name, given)) = matches.subcommand()
+        && WITHOUT_MODEL.contains(&name)
+    {
+        let of_connection = command.get_arguments().filter(|argument| is_connection(argument));
+        let given = of_connection
+            .map(|argument| argument.get_id().as_str())
+            .find(|id| given.value_source(id) == Some(ValueSource::CommandLine));
+        if let Some(id) = given {
+            let option = id.replace('_', "-");
+            let why = format!("--{option} means nothing to {name}: leave it out\n");
+            return Err(clap::Error::raw(ErrorKind::ArgumentConflict, why));
+        }
+    }
+    Arguments::from_arg_matches(&matches)
 }
 
 /// Says what is wrong with the call, on stderr.

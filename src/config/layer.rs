@@ -1,6 +1,6 @@
 //! One source's values. What a source leaves open, the layer below it fills.
 
-use super::value::Value;
+use super::value::{Notify, Value};
 use super::{Source, Sourced};
 use crate::wire::{Dialect, Format, MaxTokens, Parameters, ReasoningBack, SystemRole};
 
@@ -114,6 +114,10 @@ layer! {
     Top command_timeout: u64,
     /// Seconds without a byte from the server after which a request is given up.
     Top idle_timeout: u64,
+    /// How a user who looks elsewhere is called.
+    Top notify: Notify,
+    /// Whether the window's title is set.
+    Top title: bool,
 }
 
 impl Layer {
@@ -133,6 +137,8 @@ impl Layer {
             max_turns: built_in(50),
             command_timeout: built_in(120),
             idle_timeout: built_in(120),
+            notify: built_in(Notify::Auto),
+            title: built_in(true),
             ..Self::default()
         }
     }

@@ -117,6 +117,29 @@ words!(MaxTokens:
 );
 words!(SystemRole: "system" => SystemRole::System, "developer" => SystemRole::Developer);
 
+/// How a user who looks elsewhere is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Notify {
+    /// As the terminal seems to understand it.
+    Auto,
+    /// By the bell only.
+    Bell,
+    /// By the bell and OSC 9.
+    Osc9,
+    /// By the bell and OSC 777.
+    Osc777,
+    /// Not at all.
+    Off,
+}
+
+words!(Notify:
+    "auto" => Notify::Auto,
+    "bell" => Notify::Bell,
+    "osc9" => Notify::Osc9,
+    "osc777" => Notify::Osc777,
+    "off" => Notify::Off,
+);
+
 /// Whether a text is a secret by its looks: keys are named in files, never written into them.
 pub(super) fn looks_like_a_key(text: &str) -> bool {
     const BEGINNINGS: [&str; 9] =

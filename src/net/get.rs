@@ -1,6 +1,6 @@
 //! Asking a server for something that is no message: the list of its models.
 
-use tokio::time::timeout;
+use crate::clock::within;
 
 use super::{Client, Endpoint, Response, failure};
 use crate::conversation::{Failure, FailureKind};
@@ -18,10 +18,10 @@ impl Client {
         let http = self.http().await?;
         let request = http.get(url.clone()).header("accept", "application/json");
         let request = endpoint.authorize(request)?;
-        match timeout(self.limits.idle, request.send()).await {
-            Ok(Ok(inner)) => Response::of(inner, peer, &url),
-            Ok(Err(error)) => Err(peer.not_answered(&error)),
-            Err(_) => Err(peer.silent()),
+        match within(self.limits.idle, request.send()).await {
+            Some(Ok(inner)) => Response::of(inner, peer, &url),
+            Some(Err(error)) => Err(peer.not_answered(&error)),
+            None => Err(peer.silent()),
         }
     }
 }

@@ -22,8 +22,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use reqwest::Url;
 use tokio::sync::watch;
-use tokio::time::timeout;
 
+use crate::clock::within;
 use crate::conversation::{Failure, FailureKind};
 use crate::wire::ResponseHead;
 
@@ -95,10 +95,10 @@ impl Client {
         let peer = failure::Peer::new(&url, self.limits, self.proxies.on_the_way_to(&url));
         let http = self.http().await?;
         let request = http.post(url.clone()).headers(headers).body(body.into_reqwest());
-        let inner = match timeout(self.limits.idle, request.send()).await {
-            Ok(Ok(inner)) => inner,
-            Ok(Err(error)) => return Err(peer.not_answered(&error)),
-            Err(_) => return Err(peer.silent()),
+        let inner = match within(self.limits.idle, request.send()).await {
+            Some(Ok(inner)) => inner,
+            Some(Err(error)) => return Err(peer.not_answered(&error)),
+            None => return Err(peer.silent()),
         };
         self.answered.store(true, Ordering::Relaxed);
         Response::of(inner, peer, &url)
@@ -180,10 +180,10 @@ impl Response {
     /// # Errors
     /// A [`Failure`] if the connection breaks, or nothing comes for the idle limit.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
-        match timeout(self.peer.limits.idle, self.inner.chunk()).await {
-            Ok(Ok(bytes)) => Ok(bytes),
-            Ok(Err(error)) => Err(self.peer.lost(&error, self.head.status)),
-            Err(_) => Err(Failure { status: Some(self.head.status), ..self.peer.silent() }),
+        match within(self.peer.limits.idle, self.inner.chunk()).await {
+            Some(Ok(bytes)) => Ok(bytes),
+            Some(Err(error)) => Err(self.peer.lost(&error, self.head.status)),
+            None => Err(Failure { status: Some(self.head.status), ..self.peer.silent() }),
         }
     }
 }

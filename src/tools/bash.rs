@@ -23,6 +23,7 @@ use super::minder::LONGEST_COMMAND;
 use super::process::{Report, Running, Start};
 use super::result::{self, Ending, Notes};
 use super::{Job, Outcome, Tool};
+use crate::clock::awake;
 use crate::conversation::ToolDefinition;
 use crate::text::Secrets;
 
@@ -92,7 +93,7 @@ impl Bash {
             biased;
             report = follow(&mut running, &mut intake) => Followed::Report(report),
             () = job.stop.cancelled() => Followed::To(Ending::Stopped),
-            () = sleep_until(started + self.settings.time_limit) => {
+            () = awake(self.settings.time_limit) => {
                 Followed::To(Ending::TimedOut(self.settings.time_limit))
             }
         };

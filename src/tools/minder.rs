@@ -4,7 +4,8 @@
 //! Its input is one end of a socket pair. limpid writes the command (four bytes of length, little
 //! endian, then the bytes) and keeps its end open. When that end closes, for whatever reason, the
 //! minder ends the whole tree: TERM, then KILL until nothing is left. Being a sub-reaper, it also
-//! inherits what left its group or session (`setsid`, `nohup`, double forks). Back come lines:
+//! inherits what left its group or session (`setsid`, `nohup`, double forks). Before that, a byte stops
+//! the tree for a while, and another lets it go on (`pause`). Back come lines:
 //!
 //! | line | meaning |
 //! |---|---|
@@ -36,6 +37,7 @@ use rustix::process::{
     kill_process_group, setsid, wait, waitid,
 };
 
+use super::pause::{PAUSE, RESUME};
 use super::table::{self, Process};
 
 /// The argument that makes limpid a minder.
@@ -47,6 +49,9 @@ pub(super) const LONGEST_COMMAND: usize = 131_071;
 
 /// How long a tree may take to end by itself after TERM, before KILL.
 const GRACE: Duration = Duration::from_millis(150);
+
+/// How often the table is read again for processes that were forked while others were stopped.
+const PAUSE_PASSES: u32 = 5;
 
 /// The shell, by its full path: a `PATH` cannot put another one in its place.
 pub(super) const SHELL: &str = "/bin/sh";
@@ -126,10 +131,14 @@ fn report(mut link: &UnixStream, status: WaitStatus, left: &[Pid]) -> io::Result
 /// Waits until limpid's end of the link closes, then ends the tree. Returns never: the process
 /// ends when the last child was reaped.
 fn end_when_closed(mut link: &UnixStream, tree: &Tree) {
-    let mut ignored = [0; 64];
+    let mut words = [0; 64];
     loop {
-        match link.read(&mut ignored) {
-            Ok(1..) => {}
+        match link.read(&mut words) {
+            Ok(count @ 1..) => match words[count - 1] {
+                PAUSE => tree.pause(),
+                RESUME => tree.resume(),
+                _ => {}
+            },
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(0) | Err(_) => break,
         }
@@ -224,6 +233,34 @@ impl Tree {
             && let Some(shell) = *unreaped
         {
             let _ = kill_process_group(shell, signal);
+        }
+    }
+
+    /// Stops every process of the tree; those that were just forked as well.
+    fn pause(&self) {
+        let unreaped = self.lock();
+        for _ in 0..PAUSE_PASSES {
+            let moving: Vec<Process> = members().into_iter().filter(|one| !one.stopped).collect();
+            for process in &moving {
+                let _ = kill_process(process.pid, Signal::STOP);
+            }
+            if moving.is_empty() {
+                break;
+            }
+        }
+        if let Some(shell) = *unreaped {
+            let _ = kill_process_group(shell, Signal::STOP);
+        }
+    }
+
+    /// Lets every process of the tree go on.
+    fn resume(&self) {
+        let unreaped = self.lock();
+        for process in &members() {
+            let _ = kill_process(process.pid, Signal::CONT);
+        }
+        if let Some(shell) = *unreaped {
+            let _ = kill_process_group(shell, Signal::CONT);
         }
     }
 

@@ -10,12 +10,15 @@ mod environment;
 mod intake;
 pub mod minder;
 mod output_file;
+mod pause;
 mod plain;
 mod process;
 mod result;
 mod table;
 
 pub use bash::{Bash, Settings, TIME_LIMIT};
+pub use pause::{pause_commands, resume_commands};
+pub use table::can_be_continued;
 
 use std::future::Future;
 use std::path::PathBuf;

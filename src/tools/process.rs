@@ -8,6 +8,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -16,7 +17,7 @@ use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 
-use super::{environment, minder, table};
+use super::{environment, minder, pause, table};
 
 /// Room in the output pipe: fewer switches between command and limpid than with the usual 64 KiB.
 const PIPE_BYTES: usize = 256 * 1024;
@@ -52,6 +53,8 @@ pub(super) struct Running {
 #[derive(Debug)]
 pub(super) struct Link {
     stream: UnixStream,
+    /// By this the minder can be told to stop its tree for a while.
+    _known: Arc<std::os::unix::net::UnixStream>,
     unread: Vec<u8>,
     /// Processes that still ran when the shell ended; known when its end is reported.
     pub(super) left: Vec<u32>,
@@ -86,6 +89,7 @@ impl Start<'_> {
     fn minder(&self) -> io::Result<Running> {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;
+        let known = pause::register(ours.try_clone()?);
         let (reader, writer) = io::pipe()?;
         // Only a matter of speed; the system may refuse.
         #[cfg(target_os = "linux")]
@@ -102,7 +106,8 @@ impl Start<'_> {
             .stdout(Stdio::from(writer.try_clone()?))
             .stderr(Stdio::from(writer))
             .spawn()?;
-        Ok(Running { minder, link: Link { stream, unread: Vec::new(), left: Vec::new() }, output })
+        let link = Link { stream, _known: known, unread: Vec::new(), left: Vec::new() };
+        Ok(Running { minder, link, output })
     }
 }
 

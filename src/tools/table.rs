@@ -43,6 +43,26 @@ pub(super) fn running() -> io::Result<Vec<Process>> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// Whether a shell with job control could continue this process group after a stop: one of the
+/// group has its parent in the same session, but in another group. (POSIX calls a group without one
+/// orphaned.)
+pub fn can_be_continued() -> bool {
+    let raw = |pid: Pid| pid.as_raw_nonzero().get();
+    let group = raw(rustix::process::getpgrp());
+    let Ok(table) = running() else {
+        let Some(parent) = rustix::process::getppid() else { return false };
+        return rustix::process::getsid(Some(parent)) == rustix::process::getsid(None)
+            && rustix::process::getpgid(Some(parent)).is_ok_and(|other| raw(other) != group);
+    };
+    table.iter().filter(|process| process.group == group).any(|process| {
+        table.iter().any(|parent| {
+            raw(parent.pid) == process.parent
+                && parent.session == process.session
+                && parent.group != group
+        })
+    })
+}
+
 /// The processes of the table that descend from this one, without itself.
 pub(super) fn descendants(table: &[Process], ancestor: Pid) -> Vec<Process> {
     let mut family = HashSet::from([ancestor.as_raw_nonzero().get()]);

@@ -71,6 +71,8 @@ pub enum Effect {
     },
     /// End the program.
     Quit,
+    /// Stop the program until the shell continues it.
+    Suspend,
 }
 
 /// The pane that takes the keys.
@@ -260,6 +262,21 @@ impl Model {
             self.prompt.put_back(text);
         }
         self.note = Some("Busy: that was not taken. Try again.".to_owned());
+    }
+
+    /// A word to the user, until the next key.
+    pub fn say(&mut self, words: &str) {
+        self.note = Some(words.to_owned());
+    }
+
+    /// Whether a decision is waited for.
+    pub fn asks(&self) -> bool {
+        self.approval.is_some()
+    }
+
+    /// Whether the loop works on a prompt.
+    pub fn is_running(&self) -> bool {
+        self.running
     }
 
     /// The profile in force.

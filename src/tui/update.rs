@@ -183,6 +183,9 @@ fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
     if action == Some(Action::Interrupt) {
         return interrupt(model, now);
     }
+    if action == Some(Action::Suspend) {
+        return vec![Effect::Suspend];
+    }
     model.interrupted = None;
     model.note = None;
     if let Some(approval) = &mut model.approval {

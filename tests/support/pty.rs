@@ -15,10 +15,12 @@ pub struct Screen {
     master: Box<dyn MasterPty + Send>,
     writer: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
-    bytes: Receiver<Vec<u8>>,
+    received: Receiver<Vec<u8>>,
     parser: vt100::Parser,
     /// Everything that came from the program.
     pub raw: Vec<u8>,
+    /// How the terminal was set before.
+    before: String,
 }
 
 impl Screen {
@@ -47,10 +49,31 @@ impl Screen {
         rows: u16,
         variables: &[(&str, &str)],
     ) -> Self {
-        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
-        let pair = native_pty_system().openpty(size).unwrap();
         let mut command = CommandBuilder::new(binary());
         command.args(arguments);
+        Self::run(world, command, columns, rows, variables)
+    }
+
+    /// A shell with job control, ready for a line.
+    pub fn shell(world: &World, columns: u16, rows: u16) -> Self {
+        let mut command = CommandBuilder::new("bash");
+        command.args(["--norc", "--noprofile", "--noediting", "-i"]);
+        let mut screen = Self::run(world, command, columns, rows, &[("PS1", "ready> ")]);
+        screen.shows("ready> ");
+        screen
+    }
+
+    /// A program on a terminal of its own.
+    pub fn run(
+        world: &World,
+        mut command: CommandBuilder,
+        columns: u16,
+        rows: u16,
+        variables: &[(&str, &str)],
+    ) -> Self {
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).unwrap();
+        let before = format!("{:?}", pair.master.get_termios());
         command.cwd(world.project());
         command.env_clear();
         for (name, value) in world.environment() {
@@ -62,7 +85,7 @@ impl Screen {
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let mut reader = pair.master.try_clone_reader().unwrap();
-        let (sender, bytes) = sync_channel(1024);
+        let (sender, received) = sync_channel(1024);
         std::thread::spawn(move || {
             let mut buffer = vec![0; 65536];
             while let Ok(count @ 1..) = reader.read(&mut buffer) {
@@ -75,15 +98,21 @@ impl Screen {
             writer: pair.master.take_writer().unwrap(),
             master: pair.master,
             child,
-            bytes,
+            received,
             parser: vt100::Parser::new(rows, columns, 0),
             raw: Vec::new(),
+            before,
         }
     }
 
     /// Types as a person does: the bytes of one key or text at once.
     pub fn keys(&mut self, text: &str) {
-        self.writer.write_all(text.as_bytes()).unwrap();
+        self.bytes(text.as_bytes());
+    }
+
+    /// Types any bytes.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.writer.write_all(bytes).unwrap();
         self.writer.flush().unwrap();
     }
 
@@ -91,6 +120,22 @@ impl Screen {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         self.master.resize(size).unwrap();
         self.parser.screen_mut().set_size(rows, columns);
+    }
+
+    /// As [`Self::resize`], but nobody looks.
+    pub fn resize_unseen(&mut self, columns: u16, rows: u16) {
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        self.master.resize(size).unwrap();
+    }
+
+    /// Whether the full screen is on.
+    pub fn is_full(&self) -> bool {
+        self.parser.screen().alternate_screen()
+    }
+
+    /// How the terminal is set.
+    pub fn termios(&self) -> String {
+        format!("{:?}", self.master.get_termios())
     }
 
     pub fn text(&self) -> String {
@@ -106,7 +151,7 @@ impl Screen {
         let deadline = Instant::now() + PATIENCE;
         while !condition(&self.text()) {
             let left = deadline.saturating_duration_since(Instant::now());
-            let Ok(bytes) = self.bytes.recv_timeout(left) else {
+            let Ok(bytes) = self.received.recv_timeout(left) else {
                 panic!("never on the screen: {what}\n{}", self.text());
             };
             self.feed(&bytes);
@@ -125,7 +170,7 @@ impl Screen {
     pub fn settle(&mut self, time: Duration) {
         let deadline = Instant::now() + time;
         while let Ok(bytes) =
-            self.bytes.recv_timeout(deadline.saturating_duration_since(Instant::now()))
+            self.received.recv_timeout(deadline.saturating_duration_since(Instant::now()))
         {
             self.feed(&bytes);
         }
@@ -153,7 +198,8 @@ impl Screen {
         self.child.process_id().unwrap()
     }
 
-    /// Whether every mode that was switched on was switched off again.
+    /// Whether every mode that was switched on was switched off again, once, in whole sequences, and
+    /// the terminal is set as before.
     pub fn is_restored(&self) -> bool {
         let raw = String::from_utf8_lossy(&self.raw);
         let last = |on: &str, off: &str| match (raw.rfind(on), raw.rfind(off)) {
@@ -161,11 +207,44 @@ impl Screen {
             (None, _) => true,
             (Some(_), None) => false,
         };
-        last("\x1b[?1049h", "\x1b[?1049l")
-            && last("\x1b[?2004h", "\x1b[?2004l")
+        let count = |what: &str| raw.matches(what).count();
+        let modes = ["1049", "2004", "1004", "1000", "1002", "1003", "1006", "2026"];
+        modes.iter().all(|mode| last(&format!("\x1b[?{mode}h"), &format!("\x1b[?{mode}l")))
             && last("\x1b[?25l", "\x1b[?25h")
             && last("\x1b[>1u", "\x1b[<1u")
+            && count("\x1b[?1049h") == count("\x1b[?1049l")
+            && count("\x1b[22;0t") == count("\x1b[23;0t")
+            && is_whole(&self.raw)
+            && self.termios() == self.before
     }
+}
+
+/// Whether no escape sequence was cut off by another.
+pub fn is_whole(raw: &[u8]) -> bool {
+    let mut bytes = raw.iter().copied();
+    while let Some(byte) = bytes.next() {
+        if byte != 0x1b {
+            continue;
+        }
+        match bytes.next() {
+            Some(b'[') => loop {
+                match bytes.next() {
+                    Some(0x30..=0x3f) => {}
+                    Some(0x40..=0x7e) => break,
+                    _ => return false,
+                }
+            },
+            Some(b']') => loop {
+                match bytes.next() {
+                    Some(7) => break,
+                    Some(0x1b) | None => return false,
+                    Some(_) => {}
+                }
+            },
+            _ => return false,
+        }
+    }
+    true
 }
 
 impl Drop for Screen {

@@ -15,6 +15,8 @@ pub enum Step {
     Flood(Vec<u8>),
     /// Waits until `Server::release` is called.
     Hold,
+    /// Waits for this long, as a model that thinks.
+    Pause(Duration),
     /// The connection ends here.
     Close,
 }
@@ -111,6 +113,7 @@ fn serve(
             }
             Step::Flood(bytes) => while stream.write_all(bytes).is_ok() {},
             Step::Hold => hold(holds),
+            Step::Pause(time) => std::thread::sleep(*time),
             Step::Close => break,
         }
     }

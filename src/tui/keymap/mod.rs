@@ -7,7 +7,7 @@ mod tables;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::panes::inspector::View;
-use tables::{CHOICES, tables};
+use tables::{ANYWHERE, CHOICES, tables};
 
 /// What takes the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +53,8 @@ pub(super) enum Action {
     Back,
     /// Stops; when idle clears the draft; twice quits.
     Interrupt,
+    /// Stops the program until the shell continues it.
+    Suspend,
     /// Gives the keys to the next pane.
     NextPane,
     /// Gives the keys to the pane before.
@@ -141,9 +143,12 @@ pub(super) fn sections(context: Context) -> impl Iterator<Item = (&'static str, 
     let context = if context == Context::ApprovalWaits { Context::Approval } else { context };
     let first = ALL.into_iter().filter(move |(_, other)| *other == context);
     let rest = ALL.into_iter().filter(move |(_, other)| *other != context);
-    first.chain(rest).flat_map(|(name, context)| {
-        tables(context).iter().copied().flatten().map(move |binding| (name, binding))
-    })
+    first
+        .chain(rest)
+        .flat_map(|(name, context)| {
+            tables(context).iter().copied().flatten().map(move |binding| (name, binding))
+        })
+        .chain(ANYWHERE.iter().map(|binding| ("Anywhere", binding)))
 }
 
 /// What a key means in a context; `None` if it is text or nothing.
@@ -158,6 +163,7 @@ pub(super) fn resolve(context: Context, event: KeyEvent) -> Option<Action> {
         .iter()
         .copied()
         .flatten()
+        .chain(ANYWHERE)
         .find(|binding| binding.keys.contains(&pressed))
         .map(|binding| binding.action)
 }
@@ -185,7 +191,7 @@ mod tests {
     fn no_key_means_two_things_in_one_place() {
         for context in CONTEXTS {
             let mut seen = Vec::new();
-            for binding in tables(context).iter().copied().flatten() {
+            for binding in tables(context).iter().copied().flatten().chain(ANYWHERE) {
                 for key in binding.keys {
                     assert!(!seen.contains(key), "{context:?}: {key:?}");
                     seen.push(*key);

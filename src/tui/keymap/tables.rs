@@ -336,6 +336,15 @@ const HELP: &[Binding] = &[
     INTERRUPT,
 ];
 
+/// Keys that mean the same in every place.
+pub(super) const ANYWHERE: &[Binding] = &[bind(
+    &[ctrl('z')],
+    "Ctrl-Z",
+    "",
+    "stops limpid and its commands; fg in the shell continues them",
+    Action::Suspend,
+)];
+
 /// The tables of a context, the most useful first.
 pub(super) fn tables(context: Context) -> &'static [&'static [Binding]] {
     match context {

@@ -1,0 +1,496 @@
+//! What a frame comes to in bytes: from what the terminal shows to what it should show, with as few
+//! as is simple. Rows that moved are moved by the terminal, blanks are erased, and what is as it was
+//! is not written again.
+//!
+//! Pure: what is done with the bytes is `terminal`'s matter.
+
+use std::io::{self, Write as _};
+
+use ratatui::backend::{Backend, ClearType, WindowSize};
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::layout::{Position, Rect, Size};
+use ratatui::style::{Color, Modifier};
+use unicode_width::UnicodeWidthStr as _;
+
+/// Changed cells from which on it is worth looking whether rows have moved.
+const MANY: usize = 200;
+/// How far rows are looked for.
+const FARTHEST: u16 = 6;
+/// Blanks in a row that are shorter to erase than to write.
+const BLANKS: usize = 9;
+/// Bytes from which on a terminal is asked to show a frame at once (CSI ? 2026). Terminals that do
+/// not know it pass over it; a key's echo is too small to be seen half done.
+const AT_ONCE: usize = 512;
+
+/// A drawing surface whose frames are bytes.
+#[derive(Debug)]
+pub(super) struct Canvas {
+    /// What the terminal shows.
+    shown: Buffer,
+    /// What it should show.
+    wanted: Buffer,
+    /// Where the terminal's cursor is; `None` if it is hidden.
+    cursor: Option<Position>,
+    wanted_cursor: Option<Position>,
+    position: Position,
+    /// Whether `shown` is known to be true.
+    known: bool,
+    size: Size,
+    /// The bytes of the newest frame.
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Canvas {
+    pub(super) fn new(size: Size) -> Self {
+        let area = Rect::from((Position::ORIGIN, size));
+        Self {
+            shown: Buffer::empty(area),
+            wanted: Buffer::empty(area),
+            cursor: None,
+            wanted_cursor: None,
+            position: Position::ORIGIN,
+            known: false,
+            size,
+            bytes: Vec::new(),
+        }
+    }
+
+    /// The terminal has this size from now on.
+    pub(super) fn set_size(&mut self, size: Size) {
+        self.size = size;
+    }
+
+    /// Nobody knows what the terminal shows: the next frame is written whole.
+    pub(super) fn forget(&mut self) {
+        self.known = false;
+    }
+
+    fn frame(&mut self) -> io::Result<()> {
+        self.bytes.clear();
+        let area = Rect::from((Position::ORIGIN, self.size));
+        if self.wanted.area != area {
+            self.wanted.resize(area);
+        }
+        let mut pen = Pen::default();
+        if !self.known || self.shown.area != area {
+            self.known = true;
+            self.shown = Buffer::empty(area);
+            self.cursor = None;
+            self.bytes.extend_from_slice(b"\x1b[0m\x1b[?25l\x1b[2J");
+        } else if changed(&self.shown, &self.wanted) > MANY
+            && let Some(moved) = Moved::find(&self.shown, &self.wanted)
+        {
+            moved.apply(&mut self.shown);
+            moved.write(&mut self.bytes)?;
+        }
+        let updates = self.shown.diff(&self.wanted);
+        write_cells(&updates, &mut pen, &mut self.bytes)?;
+        if pen != Pen::default() {
+            self.bytes.extend_from_slice(b"\x1b[0m");
+        }
+        let drawn = !self.bytes.is_empty();
+        self.shown.clone_from(&self.wanted);
+        match (self.cursor, self.wanted_cursor) {
+            (Some(_), None) => self.bytes.extend_from_slice(b"\x1b[?25l"),
+            (before, Some(at)) => {
+                if drawn || before != Some(at) {
+                    write!(self.bytes, "\x1b[{};{}H", at.y + 1, at.x + 1)?;
+                }
+                if before.is_none() {
+                    self.bytes.extend_from_slice(b"\x1b[?25h");
+                }
+            }
+            (None, None) => {}
+        }
+        self.cursor = self.wanted_cursor;
+        if self.bytes.len() > AT_ONCE {
+            self.bytes.splice(..0, *b"\x1b[?2026h");
+            self.bytes.extend_from_slice(b"\x1b[?2026l");
+        }
+        Ok(())
+    }
+}
+
+fn changed(shown: &Buffer, wanted: &Buffer) -> usize {
+    shown.content.iter().zip(&wanted.content).filter(|(was, is)| was != is).count()
+}
+
+/// Rows that stand elsewhere than before.
+#[derive(Debug, PartialEq, Eq)]
+struct Moved {
+    /// The first row of the region and the one after its last.
+    rows: (u16, u16),
+    by: u16,
+    up: bool,
+}
+
+impl Moved {
+    /// The move that saves most, if one saves enough.
+    fn find(shown: &Buffer, wanted: &Buffer) -> Option<Self> {
+        let blank = Cell::default();
+        let height = wanted.area.height;
+        let row = |buffer: &'_ Buffer, y: u16| -> usize {
+            usize::from(y) * usize::from(buffer.area.width)
+        };
+        let width = usize::from(wanted.area.width);
+        // Cells of a row that would have to be written, were `from` there (a blank row if `None`).
+        let cost = |from: Option<u16>, y: u16| -> i64 {
+            let is = &wanted.content[row(wanted, y)..][..width];
+            let differ = match from {
+                Some(from) => {
+                    let was = &shown.content[row(shown, from)..][..width];
+                    was.iter().zip(is).filter(|(was, is)| was != is).count()
+                }
+                None => is.iter().filter(|is| **is != blank).count(),
+            };
+            i64::try_from(differ).unwrap_or(i64::MAX)
+        };
+        let in_place: Vec<i64> = (0..height).map(|y| cost(Some(y), y)).collect();
+        let mut best: Option<(i64, Self)> = None;
+        for by in 1..=FARTHEST.min(height.saturating_sub(1)) {
+            for up in [true, false] {
+                // What each row would gain; the run of rows that gains most is the region.
+                let (mut start, mut sum) = (0, 0);
+                for y in 0..height - by {
+                    let (from, to) = if up { (y + by, y) } else { (y, y + by) };
+                    let gain = in_place[usize::from(to)] - cost(Some(from), to);
+                    if sum <= 0 {
+                        (start, sum) = (y, 0);
+                    }
+                    sum += gain;
+                    let rows = (start, y + by + 1);
+                    if best.as_ref().is_none_or(|(most, _)| sum > *most) {
+                        best = Some((sum, Self { rows, by, up }));
+                    }
+                }
+            }
+        }
+        let (_, moved) = best?;
+        // Now with the rows that become blank.
+        let mut trial = shown.clone();
+        moved.apply(&mut trial);
+        let saved = changed(shown, wanted).saturating_sub(changed(&trial, wanted));
+        (saved > MANY / 2).then_some(moved)
+    }
+
+    fn apply(&self, buffer: &mut Buffer) {
+        let width = usize::from(buffer.area.width);
+        let (first, end) = (usize::from(self.rows.0) * width, usize::from(self.rows.1) * width);
+        let by = usize::from(self.by) * width;
+        let region = &mut buffer.content[first..end];
+        let room = region.len();
+        if self.up {
+            region.rotate_left(by);
+            region[room - by..].fill(Cell::default());
+        } else {
+            region.rotate_right(by);
+            region[..by].fill(Cell::default());
+        }
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        let (first, last) = (self.rows.0 + 1, self.rows.1);
+        let way = if self.up { 'M' } else { 'L' };
+        write!(out, "\x1b[0m\x1b[{first};{last}r\x1b[{first}H\x1b[{}{way}\x1b[r", self.by)
+    }
+}
+
+/// How the terminal writes at the moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Pen {
+    fg: Color,
+    bg: Color,
+    modifier: Modifier,
+}
+
+impl Default for Pen {
+    fn default() -> Self {
+        Self { fg: Color::Reset, bg: Color::Reset, modifier: Modifier::empty() }
+    }
+}
+
+fn write_cells(updates: &[(u16, u16, &Cell)], pen: &mut Pen, out: &mut Vec<u8>) -> io::Result<()> {
+    let blank = Cell::default();
+    // Where the terminal's cursor is.
+    let mut at: Option<(u16, u16)> = None;
+    let mut rest = updates;
+    while let Some(&(x, y, cell)) = rest.first() {
+        match at {
+            Some(here) if here == (x, y) => {}
+            Some((from, row)) if row == y && from < x => write!(out, "\x1b[{}C", x - from)?,
+            _ => write!(out, "\x1b[{};{}H", y + 1, x + 1)?,
+        }
+        let blanks = (0u16..)
+            .zip(rest)
+            .take_while(|(n, (column, row, cell))| (*column, *row) == (x + n, y) && **cell == blank)
+            .count();
+        if blanks >= BLANKS {
+            pen.change(Pen::default(), out)?;
+            write!(out, "\x1b[{blanks}X")?;
+            at = Some((x, y));
+            rest = &rest[blanks..];
+            continue;
+        }
+        pen.change(Pen { fg: cell.fg, bg: cell.bg, modifier: cell.modifier }, out)?;
+        out.extend_from_slice(cell.symbol().as_bytes());
+        // Terminals do not agree how wide these are: the next one is placed anew.
+        let sure = cell.symbol().len() == 1 || cell.symbol().chars().count() == 1;
+        let width = u16::try_from(cell.symbol().width()).unwrap_or(1).max(1);
+        at = sure.then_some((x + width, y));
+        rest = &rest[1..];
+    }
+    Ok(())
+}
+
+impl Pen {
+    fn change(&mut self, to: Self, out: &mut Vec<u8>) -> io::Result<()> {
+        if *self == to {
+            return Ok(());
+        }
+        let mut codes: Vec<String> = Vec::new();
+        let mut from = *self;
+        if !to.modifier.contains(from.modifier) || to == Self::default() {
+            codes.push("0".to_owned());
+            from = Self::default();
+        }
+        for (modifier, code) in MODIFIERS {
+            if (to.modifier - from.modifier).contains(modifier) {
+                codes.push(code.to_owned());
+            }
+        }
+        if to.fg != from.fg {
+            codes.push(color(to.fg, 30));
+        }
+        if to.bg != from.bg {
+            codes.push(color(to.bg, 40));
+        }
+        *self = to;
+        write!(out, "\x1b[{}m", codes.join(";"))
+    }
+}
+
+const MODIFIERS: [(Modifier, &str); 9] = [
+    (Modifier::BOLD, "1"),
+    (Modifier::DIM, "2"),
+    (Modifier::ITALIC, "3"),
+    (Modifier::UNDERLINED, "4"),
+    (Modifier::SLOW_BLINK, "5"),
+    (Modifier::RAPID_BLINK, "6"),
+    (Modifier::REVERSED, "7"),
+    (Modifier::HIDDEN, "8"),
+    (Modifier::CROSSED_OUT, "9"),
+];
+
+/// The code of a colour; `base` is 30 for the text, 40 for what is behind it.
+fn color(color: Color, base: u8) -> String {
+    let named = |n: u8| if n < 8 { (base + n).to_string() } else { (base + 52 + n).to_string() };
+    match color {
+        Color::Reset => (base + 9).to_string(),
+        Color::Black => named(0),
+        Color::Red => named(1),
+        Color::Green => named(2),
+        Color::Yellow => named(3),
+        Color::Blue => named(4),
+        Color::Magenta => named(5),
+        Color::Cyan => named(6),
+        Color::Gray => named(7),
+        Color::DarkGray => named(8),
+        Color::LightRed => named(9),
+        Color::LightGreen => named(10),
+        Color::LightYellow => named(11),
+        Color::LightBlue => named(12),
+        Color::LightMagenta => named(13),
+        Color::LightCyan => named(14),
+        Color::White => named(15),
+        Color::Indexed(n) => format!("{};5;{n}", base + 8),
+        Color::Rgb(r, g, b) => format!("{};2;{r};{g};{b}", base + 8),
+    }
+}
+
+impl Backend for Canvas {
+    type Error = io::Error;
+
+    fn draw<'a, I>(&mut self, content: I) -> io::Result<()>
+    where
+        I: Iterator<Item = (u16, u16, &'a Cell)>,
+    {
+        for (x, y, cell) in content {
+            let Some(place) = self.wanted.cell_mut((x, y)) else { continue };
+            place.clone_from(cell);
+            // Nothing stands behind the second half of a wide character.
+            for behind in 1..u16::try_from(cell.symbol().width()).unwrap_or(1) {
+                if let Some(place) = self.wanted.cell_mut((x + behind, y)) {
+                    place.reset();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn hide_cursor(&mut self) -> io::Result<()> {
+        self.wanted_cursor = None;
+        Ok(())
+    }
+
+    fn show_cursor(&mut self) -> io::Result<()> {
+        self.wanted_cursor = Some(self.position);
+        Ok(())
+    }
+
+    fn get_cursor_position(&mut self) -> io::Result<Position> {
+        Ok(self.position)
+    }
+
+    fn set_cursor_position<P: Into<Position>>(&mut self, position: P) -> io::Result<()> {
+        self.position = position.into();
+        if self.wanted_cursor.is_some() {
+            self.wanted_cursor = Some(self.position);
+        }
+        Ok(())
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        self.clear_region(ClearType::All)
+    }
+
+    fn clear_region(&mut self, _region: ClearType) -> io::Result<()> {
+        self.wanted = Buffer::empty(Rect::from((Position::ORIGIN, self.size)));
+        self.known = false;
+        Ok(())
+    }
+
+    fn size(&self) -> io::Result<Size> {
+        Ok(self.size)
+    }
+
+    fn window_size(&mut self) -> io::Result<WindowSize> {
+        Ok(WindowSize { columns_rows: self.size, pixels: Size::ZERO })
+    }
+
+    /// Works the frame out; it is then in `bytes`.
+    fn flush(&mut self) -> io::Result<()> {
+        self.frame()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use ratatui::Terminal;
+    use ratatui::style::Style;
+
+    const SIZE: Size = Size { width: 40, height: 12 };
+
+    /// What a terminal shows that gets the frames one after the other.
+    struct Shown {
+        terminal: Terminal<Canvas>,
+        emulator: vt100::Parser,
+    }
+
+    impl Shown {
+        fn new() -> Self {
+            Self {
+                terminal: Terminal::new(Canvas::new(SIZE)).unwrap(),
+                emulator: vt100::Parser::new(SIZE.height, SIZE.width, 0),
+            }
+        }
+
+        /// Returns how many bytes the frame took.
+        fn frame(&mut self, rows: &[(String, Style)]) -> usize {
+            self.terminal
+                .draw(|frame| {
+                    for (y, (row, style)) in (0u16..).zip(rows).take(SIZE.height.into()) {
+                        frame.buffer_mut().set_string(1, y, row, *style);
+                    }
+                })
+                .unwrap();
+            let bytes = &self.terminal.backend().bytes;
+            self.emulator.process(bytes);
+            bytes.len()
+        }
+
+        fn cells(&self) -> Vec<String> {
+            let screen = self.emulator.screen();
+            let cell = |y, x| {
+                let cell = screen.cell(y, x).unwrap();
+                // Of a blank only what is behind it shows.
+                match cell.contents().trim() {
+                    _ if cell.is_wide_continuation() => "half".to_owned(),
+                    "" => format!("{:?} {}", cell.bgcolor(), cell.inverse()),
+                    text => format!("{text} {:?} {:?}", cell.fgcolor(), cell.bgcolor()),
+                }
+            };
+            (0..SIZE.height).flat_map(|y| (0..SIZE.width).map(move |x| cell(y, x))).collect()
+        }
+    }
+
+    fn row() -> impl Strategy<Value = (String, Style)> {
+        let text = prop_oneof![
+            3 => "[a-z ]{0,38}",
+            1 => "[a中 ]{0,19}",
+            1 => Just(String::new()),
+            1 => Just("│          │        x         │".to_owned()),
+        ];
+        let style = prop_oneof![
+            Just(Style::new()),
+            Just(Style::new().fg(Color::LightCyan)),
+            Just(Style::new().bg(Color::Indexed(52)).add_modifier(Modifier::BOLD)),
+            Just(Style::new().fg(Color::Rgb(1, 2, 3)).add_modifier(Modifier::REVERSED)),
+        ];
+        (text, style)
+    }
+
+    fn rows() -> impl Strategy<Value = Vec<(String, Style)>> {
+        proptest::collection::vec(row(), 12)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Whatever came before, a frame leaves what it would leave on an empty screen.
+        #[test]
+        fn a_frame_shows_the_same_whatever_was_shown(
+            all in proptest::collection::vec((rows(), -3i32..=3), 1..6),
+        ) {
+            let mut shown = Shown::new();
+            let mut last: Vec<(String, Style)> = Vec::new();
+            for (rows, moved) in all {
+                // Now and then the same rows, elsewhere.
+                let rows = match usize::try_from(moved) {
+                    Ok(by @ 1..) if last.len() > by => [&last[by..], &rows[..by]].concat(),
+                    Err(_) if last.len() > 3 => [&rows[..2], &last[..10]].concat(),
+                    _ => rows,
+                };
+                shown.frame(&rows);
+                last = rows;
+                let mut anew = Shown::new();
+                anew.frame(&last);
+                let (is, wanted) = (shown.cells(), anew.cells());
+                let differs = (0..is.len()).find(|at| is[*at] != wanted[*at]);
+                let at = differs.map(|at| (at / 40, at % 40, &is[at], &wanted[at]));
+                prop_assert_eq!(at, None);
+            }
+        }
+    }
+
+    #[test]
+    fn what_did_not_change_costs_nothing_and_a_letter_a_few_bytes() {
+        let mut shown = Shown::new();
+        let mut rows = vec![("some words".to_owned(), Style::new()); 12];
+        shown.frame(&rows);
+        assert_eq!(shown.frame(&rows), 0);
+        rows[3].0.push('x');
+        assert!(shown.frame(&rows) < 20);
+    }
+
+    #[test]
+    fn rows_that_move_are_not_written_again() {
+        let mut shown = Shown::new();
+        let line = |n: usize| (format!("{n} {}", "word ".repeat(7)), Style::new());
+        shown.frame(&(0..12).map(line).collect::<Vec<_>>());
+        let bytes = shown.frame(&(1..13).map(line).collect::<Vec<_>>());
+        assert!(bytes < 160, "{bytes}");
+        assert!(shown.emulator.screen().contents().contains("12 word"));
+    }
+}

@@ -1,0 +1,90 @@
+//! The ways out: what the program's end is called, and what is said of it on the normal screen.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use super::signals::Signals;
+use crate::agent::Handle;
+use crate::offline;
+
+/// How long the end of what runs is waited for. It takes a fifth of a second; should it not come,
+/// the journal has all that was said, and commands end with limpid anyway.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// How the user left.
+#[derive(Debug)]
+pub(super) enum Left {
+    Quit,
+    /// The terminal is gone.
+    HungUp,
+    /// Asked to end by this signal.
+    Signal(u8),
+    /// A panic, which has been told already.
+    Broken,
+    /// Something that limpid needs fails.
+    Failed(io::Error),
+}
+
+impl Left {
+    pub(super) fn code(&self) -> ExitCode {
+        match self {
+            Self::Quit => ExitCode::SUCCESS,
+            Self::HungUp => ExitCode::from(128 + 1),
+            Self::Signal(number) => ExitCode::from(128 + number),
+            Self::Broken => ExitCode::from(101),
+            Self::Failed(_) => ExitCode::FAILURE,
+        }
+    }
+
+    fn why(&self) -> Option<String> {
+        match self {
+            Self::Quit | Self::Broken => None,
+            Self::HungUp => Some("ended by SIGHUP: the terminal went away.".to_owned()),
+            Self::Signal(2) => Some("ended by SIGINT.".to_owned()),
+            Self::Signal(3) => Some("ended by SIGQUIT.".to_owned()),
+            Self::Signal(15) => Some("ended by SIGTERM.".to_owned()),
+            Self::Signal(number) => Some(format!("ended by signal {number}.")),
+            Self::Failed(error) => Some(format!("ended, because of this: {error}.")),
+        }
+    }
+
+    /// Says how it ended and where the session is. A terminal that is gone hears nothing.
+    pub(super) fn tell(&self, session: Option<&Path>) {
+        let mut text = String::new();
+        if let Some(why) = self.why() {
+            text = format!("limpid: {why}\n");
+        }
+        if let Some(path) = session {
+            let name = path.file_name().unwrap_or(path.as_os_str()).display();
+            text.push_str(&format!(
+                "The session is saved in {}\nSee what was sent in it: limpid inspect {name}\n",
+                path.display()
+            ));
+        }
+        // stdout is the terminal; what is out of order belongs to stderr, wherever that goes.
+        let told = match self.why() {
+            None => io::stdout().lock().write_all(text.as_bytes()),
+            Some(_) => io::stderr().lock().write_all(text.as_bytes()),
+        };
+        drop(told);
+    }
+}
+
+/// Ends the background task and waits until it has stopped what ran and saved what was said; a
+/// second signal ends the wait.
+pub(super) async fn stop(
+    mut handle: Handle,
+    server: Option<offline::Server>,
+    signals: &mut Signals,
+) {
+    drop(handle.commands);
+    let ended = async { while handle.events.recv().await.is_some() {} };
+    tokio::select! {
+        () = ended => {}
+        () = signals.end_at_once() => {}
+        () = tokio::time::sleep(PATIENCE) => {}
+    }
+    drop(server);
+}

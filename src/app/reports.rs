@@ -1,0 +1,102 @@
+//! A panic anywhere ends limpid in good order: the terminal is given back first, a report is saved,
+//! and the event loop is told. Not here: what becomes of the session (`leave`).
+
+use std::backtrace::Backtrace;
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::panic::PanicHookInfo;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use tokio::sync::Notify;
+
+use super::terminal;
+use crate::agent::now_ms;
+use crate::session::sessions_dir;
+use crate::text::{self, Show};
+
+/// Whether anything panicked; locked while it is told.
+static BROKEN: Mutex<bool> = Mutex::new(false);
+static BROKE: Notify = Notify::const_new();
+/// What no report may hold.
+static SECRETS: OnceLock<Vec<String>> = OnceLock::new();
+
+/// Installs the panic hook. No report will hold one of the secrets.
+pub(super) fn install(secrets: Vec<String>) {
+    let _ = SECRETS.set(secrets);
+    std::panic::set_hook(Box::new(|info| {
+        let mut broken = broken();
+        terminal::restore();
+        if !*broken {
+            tell(info);
+        }
+        *broken = true;
+        BROKE.notify_one();
+    }));
+}
+
+/// Whether anything panicked. If so, it has been told.
+pub(super) fn is_broken() -> bool {
+    *broken()
+}
+
+fn broken() -> MutexGuard<'static, bool> {
+    BROKEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits for a panic.
+pub(super) async fn broke() {
+    BROKE.notified().await;
+}
+
+/// limpid's own folder in the user's data; `None` if there is none or it cannot be made.
+pub(super) fn folder() -> Option<PathBuf> {
+    let sessions = sessions_dir(|name| std::env::var_os(name))?;
+    let folder = sessions.parent()?.to_owned();
+    DirBuilder::new().recursive(true).mode(0o700).create(&folder).ok()?;
+    Some(folder)
+}
+
+/// Saves the report and says so on the terminal. A terminal that is gone is told nothing.
+fn tell(info: &PanicHookInfo<'_>) {
+    let what = without_secrets(&what(info));
+    let shown = text::visible(&what, Show::Prose);
+    let saved = save(&what);
+    let mut stderr = io::stderr().lock();
+    let _ = writeln!(stderr, "limpid: a part of it broke down: {shown}");
+    let _ = match saved {
+        Ok(path) => writeln!(
+            stderr,
+            "A report is in {} (no key is in it). Please send it to whoever makes limpid.",
+            path.display()
+        ),
+        Err(error) => writeln!(stderr, "No report could be saved: {error}"),
+    };
+}
+
+fn what(info: &PanicHookInfo<'_>) -> String {
+    let message = info.payload_as_str().unwrap_or("no message");
+    let place = info.location().map(|place| format!(" ({}:{})", place.file(), place.line()));
+    format!("{message}{}", place.unwrap_or_default())
+}
+
+fn save(what: &str) -> io::Result<PathBuf> {
+    let folder = folder().ok_or_else(|| io::Error::other("there is no folder for it"))?;
+    let path = folder.join(format!("panic-{}-{:x}.txt", now_ms(), std::process::id()));
+    let thread = std::thread::current();
+    let report = format!(
+        "limpid {}\nthread: {}\npanic: {what}\n\n{}\n",
+        env!("CARGO_PKG_VERSION"),
+        thread.name().unwrap_or("without a name"),
+        Backtrace::force_capture()
+    );
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+    file.write_all(without_secrets(&report).as_bytes())?;
+    Ok(path)
+}
+
+fn without_secrets(text: &str) -> String {
+    let secrets = SECRETS.get().map(Vec::as_slice).unwrap_or_default();
+    secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
+}

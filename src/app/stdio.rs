@@ -1,0 +1,74 @@
+//! The standard descriptors while the screen is on.
+//!
+//! What anything in this process writes to stdout or stderr (a library, the allocator, a crash of the
+//! runtime) goes to a file instead of over the screen. Stdin is opened anew so that reading it never
+//! waits: crossterm reads on in the middle of an escape sequence, and would hold up everything until
+//! the next key. (Setting that for the descriptor we were given would set it for the shell as well.)
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::sync::OnceLock;
+
+use rustix::fs::OFlags;
+
+use super::reports;
+
+/// The terminal opened for reading without waiting: once, because crossterm goes on watching the
+/// first that it saw.
+static UNHURRIED: OnceLock<Option<File>> = OnceLock::new();
+
+/// While it lives, the descriptors are so.
+pub(super) struct Stdio {
+    stdin: OwnedFd,
+    stdout: OwnedFd,
+    stderr: OwnedFd,
+}
+
+impl Stdio {
+    /// Changes all three.
+    ///
+    /// # Errors
+    /// If the system has no descriptor left; they are then as they were.
+    pub(super) fn redirect() -> io::Result<Self> {
+        let stdio = Self {
+            stdin: io::stdin().as_fd().try_clone_to_owned()?,
+            stdout: io::stdout().as_fd().try_clone_to_owned()?,
+            stderr: io::stderr().as_fd().try_clone_to_owned()?,
+        };
+        let file = file()?;
+        rustix::stdio::dup2_stdout(&file)?;
+        rustix::stdio::dup2_stderr(&file)?;
+        // Where it cannot be opened, it stays as it is.
+        if let Some(terminal) = UNHURRIED.get_or_init(|| unhurried().ok()) {
+            rustix::stdio::dup2_stdin(terminal)?;
+        }
+        Ok(stdio)
+    }
+}
+
+impl Drop for Stdio {
+    fn drop(&mut self) {
+        // Nothing else can be done with a descriptor that cannot be put back.
+        let _ = rustix::stdio::dup2_stdin(&self.stdin);
+        let _ = rustix::stdio::dup2_stdout(&self.stdout);
+        let _ = rustix::stdio::dup2_stderr(&self.stderr);
+    }
+}
+
+/// The terminal, for reading what is there.
+fn unhurried() -> io::Result<File> {
+    let path = if cfg!(target_os = "linux") { "/proc/self/fd/0" } else { "/dev/tty" };
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
+}
+
+/// `stray.log`; where none can be written, nowhere.
+fn file() -> io::Result<File> {
+    let kept = reports::folder().and_then(|folder| {
+        let path = folder.join("stray.log");
+        OpenOptions::new().append(true).create(true).mode(0o600).open(path).ok()
+    });
+    kept.map_or_else(|| OpenOptions::new().write(true).open("/dev/null"), Ok)
+}
