@@ -64,7 +64,7 @@ fn stream(format: Format) -> String {
             r#"{"type":"response.completed","response":{"id":"r","status":"completed","output":[]}}"#,
         ],
     };
-    events.iter().map(|data| format!("data: {data}\n\n")).collect()
+    events.iter().map(|data| format!("data: {data}\n\n")).collect::<Vec<_>>().concat()
 }
 
 /// A session with one answer of this format, its results, and what follows.

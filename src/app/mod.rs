@@ -17,7 +17,6 @@ use tokio::sync::mpsc::error::TrySendError;
 
 use crate::agent::{Handle, now_ms};
 use crate::cli::{Start, runtime};
-use crate::offline;
 use crate::session::read_exchange;
 use crate::tui::{self, Effect, Input, Model, RenderCache, Setup};
 use crate::wire::exchange::Kept;
@@ -35,6 +34,7 @@ pub fn run(start: Start) -> color_eyre::Result<ExitCode> {
     let model = Model::new(Setup {
         directory: shown(&start.directory),
         profile: start.profile.clone(),
+        parameters: start.parameters(),
         mode: start.mode,
         turn_limit: start.turn_limit,
         colour: std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
@@ -84,10 +84,10 @@ struct App {
 impl App {
     async fn live(&mut self, start: Start, signals: &mut Signals) -> io::Result<Left> {
         self.draw()?;
-        let (mut handle, server) = start.spawn(true).await?;
+        let mut handle = start.spawn(true).await?;
         let left = self.events(&mut handle, signals).await;
         terminal::restore();
-        leave(handle, server).await;
+        leave(handle).await;
         left
     }
 
@@ -189,10 +189,9 @@ fn provoke_panic(input: &Input) {
 }
 
 /// Ends the background task and waits until it has stopped what ran and saved what was said.
-async fn leave(mut handle: Handle, server: Option<offline::Server>) {
+async fn leave(mut handle: Handle) {
     drop(handle.commands);
     while handle.events.recv().await.is_some() {}
-    drop(server);
 }
 
 fn input(event: TerminalEvent) -> Option<Input> {

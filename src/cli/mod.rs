@@ -7,6 +7,7 @@ mod exec;
 mod inspect;
 mod models;
 mod settings;
+mod switch;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -35,7 +36,7 @@ struct Arguments {
 }
 
 /// Which model, and how commands are treated.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Connection {
     /// Use the built-in scripted model; needs no key and no network
     #[arg(long, global = true, conflicts_with_all = ["url", "profile"])]

@@ -13,9 +13,10 @@ use super::panes::inspector::{Inspector, View};
 use super::panes::prompt::Prompt;
 use super::panes::queue::Queue;
 use super::panes::tools::Tools;
+use super::popup::{Kind, Popup};
 use super::scroll::Scroll;
 use crate::approval::Mode;
-use crate::conversation::{Command, Event, Profile, Session, TurnNumber};
+use crate::conversation::{Command, Event, ParameterValue, Profile, Session, TurnNumber};
 use crate::wire::exchange::Kept;
 
 /// What the screen has to be told once.
@@ -25,6 +26,8 @@ pub struct Setup {
     pub directory: String,
     /// The way to the model at the start.
     pub profile: Profile,
+    /// The parameters that are set at the start.
+    pub parameters: Vec<ParameterValue>,
     /// Whether commands are asked for.
     pub mode: Mode,
     /// How many turns a prompt may take.
@@ -101,6 +104,8 @@ pub struct Model {
     pub(super) approval: Option<Approval>,
     /// The help, when it is open.
     pub(super) help: Option<Scroll>,
+    /// The list that is open over the screen.
+    pub(super) popup: Option<Popup>,
     /// A word to the user, until the next key.
     pub(super) note: Option<String>,
     /// Whether the loop works on a prompt.
@@ -137,6 +142,7 @@ impl Model {
             panels: 0,
             approval: None,
             help: None,
+            popup: None,
             note: None,
             running: false,
             retry: None,
@@ -150,7 +156,16 @@ impl Model {
 
     /// What takes the keys at this moment.
     pub fn context(&self, now: Instant) -> Context {
-        if self.help.is_some() { Context::Help } else { self.behind_help(now) }
+        match (&self.help, &self.popup) {
+            (Some(_), _) => Context::Help,
+            (None, Some(_)) => Context::List,
+            (None, None) => self.behind_help(now),
+        }
+    }
+
+    /// Whether the open list is one of models, for which a server can be asked.
+    pub(super) fn asks_for_models(&self) -> bool {
+        self.popup.as_ref().is_some_and(|popup| matches!(popup.kind, Kind::Models { .. }))
     }
 
     /// What takes the keys when the help is closed.
@@ -209,6 +224,9 @@ impl Model {
         if let (Some(help), Some(measure)) = (&mut self.help, shown.help) {
             help.measured(measure);
         }
+        if let (Some(popup), Some(page)) = (&mut self.popup, shown.popup_page) {
+            popup.list.page = page;
+        }
         if let Some(page) = shown.tools_page {
             self.tools.page = page;
         }
@@ -240,7 +258,14 @@ impl Model {
                     approval.decision_refused();
                 }
             }
-            Command::Clear | Command::Overlay(_) | Command::Revoke | Command::Stop => {}
+            Command::Clear
+            | Command::Overlay(_)
+            | Command::Revoke
+            | Command::Stop
+            | Command::Connect(_)
+            | Command::Set { .. }
+            | Command::ListProfiles
+            | Command::ListModels(_) => {}
         }
         self.busy(prompt.as_deref());
     }
@@ -251,6 +276,14 @@ impl Model {
             self.prompt.put_back(text);
         }
         self.note = Some("Busy: that was not taken. Try again.".to_owned());
+    }
+
+    /// The parameters in force.
+    pub(super) fn parameters(&self) -> &[ParameterValue] {
+        match self.session.profile {
+            Some(_) => &self.session.parameters,
+            None => &self.setup.parameters,
+        }
     }
 
     /// The profile in force.

@@ -70,13 +70,13 @@ impl Parameters {
             Parameter::Temperature => self
                 .temperature
                 .filter(|temperature| (temperature - 1.0).abs() > f64::EPSILON)
-                .map(|_| "with a thinking_budget the server takes no temperature but 1".to_owned()),
+                .map(|_| "temperature must be 1 where there is a thinking_budget".to_owned()),
             Parameter::MaxTokens => self
                 .max_tokens
                 .filter(|most| *most <= budget)
-                .map(|_| "must be more than the thinking_budget".to_owned()),
+                .map(|_| "max_tokens must be more than the thinking_budget".to_owned()),
             Parameter::ThinkingBudget if budget < SMALLEST_BUDGET => {
-                Some(format!("the server takes no less than {SMALLEST_BUDGET}"))
+                Some(format!("thinking_budget must be {SMALLEST_BUDGET} or more"))
             }
             Parameter::ThinkingBudget | Parameter::Effort => None,
         }
@@ -145,7 +145,7 @@ mod tests {
             assert_eq!(remarks(format), [None, None, None, Some(not_sent)]);
         }
         let [temperature, most, effort, budget] = remarks(Format::Anthropic);
-        assert!(temperature.unwrap().contains("no temperature but 1"));
+        assert!(temperature.unwrap().contains("temperature must be 1"));
         assert!(most.unwrap().contains("more than the thinking_budget"));
         assert_eq!(effort, None);
         assert!(budget.unwrap().contains("1024"));

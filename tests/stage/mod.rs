@@ -58,6 +58,7 @@ impl Stage {
         let setup = Setup {
             directory: "~/shop".to_owned(),
             profile: profile.clone(),
+            parameters: Vec::new(),
             mode,
             turn_limit: 50,
             colour: true,

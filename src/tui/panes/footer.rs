@@ -61,6 +61,7 @@ fn word<'a>(view: &View<'_>, context: Context, binding: &'a keymap::Binding) -> 
     match (context, binding.label) {
         (Context::Prompt, "Enter") if model.running => "queue",
         (Context::Prompt, "Ctrl-S") if !model.running || model.queue.next().is_none() => "",
+        (Context::List, "Tab") if !model.asks_for_models() => "",
         (Context::Prompt, "Esc") if model.approval.is_some() => "deny",
         (Context::Prompt, "Esc") if !model.running => "",
         (Context::Prompt, "Tab") if model.approval.is_some() && !model.panel_is_next() => "decide",

@@ -44,6 +44,10 @@ pub(in crate::tui) enum Submitted {
     Revoke,
     /// `/help`
     Help,
+    /// `/model` and the words after it
+    Model(Vec<String>),
+    /// `/set` and the words after it
+    Set(Vec<String>),
     /// `/quit`, `q` or `exit`
     Quit,
     /// A single `/word` that limpid does not know.
@@ -51,8 +55,8 @@ pub(in crate::tui) enum Submitted {
 }
 
 impl Submitted {
-    /// What a text means. Only a single word of small letters after the slash is a command, so
-    /// that `/usr/bin/env …` is a prompt.
+    /// What a text means. Only a single word of small letters after the slash is a command, or one
+    /// that takes further words on the same line, so that `/usr/bin/env …` is a prompt.
     pub(in crate::tui) fn of(text: String) -> Self {
         let word = text.trim();
         match word {
@@ -74,6 +78,13 @@ impl Submitted {
                 return Self::NoCommand;
             }
             return Self::Own { command: command.to_owned(), told };
+        }
+        let mut words = word.split(' ').filter(|word| !word.is_empty());
+        let first = words.next().filter(|_| !word.contains('\n'));
+        match first {
+            Some("/model") => return Self::Model(words.map(str::to_owned).collect()),
+            Some("/set") => return Self::Set(words.map(str::to_owned).collect()),
+            _ => {}
         }
         match word.strip_prefix('/') {
             Some(name) if !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase()) => {

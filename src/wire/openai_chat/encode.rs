@@ -96,9 +96,10 @@ fn assistant(entry: &Entry, text: &str, encoding: &mut Encoding) -> Option<Strin
             Block::Reasoning(thought) if goes_back => {
                 reasoning.push_str(&thought.text);
                 if thought.opaque.is_some() {
-                    encoding.repair(match thought.text.is_empty() {
-                        true => "sealed reasoning is left out",
-                        false => "reasoning goes back as text, without its seal",
+                    encoding.repair(if thought.text.is_empty() {
+                        "sealed reasoning is left out"
+                    } else {
+                        "reasoning goes back as text, without its seal"
                     });
                 }
             }
