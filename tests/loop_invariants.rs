@@ -5,12 +5,13 @@
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
-use limpid::agent::{self, Config, Handle, Model, Recorder};
+use limpid::agent::{self, Config, Connect, Connection, Handle, Model, Recorder};
 use limpid::approval::Mode;
 use limpid::conversation::{
-    Call, CallId, CallState, CallStatus, Command, Content, DecidedBy, Decision, Event, Failure,
-    FailureKind, Overlays, Place, Profile, Progress, ProposedCall, Reasoning, Receipt, Record,
-    Reply, Role, Scope, Session, ToolDefinition, TransitionReason, TurnNumber, check,
+    Call, CallId, CallState, CallStatus, Command, Content, DecidedBy, Decision, Destination, Event,
+    Failure, FailureKind, Overlays, Place, Profile, ProfileRow, Progress, ProposedCall, Reasoning,
+    Receipt, Record, Reply, Role, Scope, Session, ToolDefinition, TransitionReason, TurnNumber,
+    check,
 };
 use limpid::tools::{Job, Outcome, Tool};
 use limpid::wire::{Assembler, Dialect, Format, Parameters, Request, Settings};
@@ -48,6 +49,28 @@ impl Model for ScriptedModel {
             spoil(&mut reply, "stopped before it was complete");
         }
         reply
+    }
+}
+
+/// Knows no other model.
+struct NoOther;
+
+impl Connect for NoOther {
+    type Model = ScriptedModel;
+
+    async fn connect(&mut self, _: Destination) -> Result<Connection<ScriptedModel>, String> {
+        Err("there is no other.".into())
+    }
+
+    fn profiles(&self) -> impl Future<Output = Result<Vec<ProfileRow>, String>> + Send + 'static {
+        std::future::ready(Ok(Vec::new()))
+    }
+
+    fn models(
+        &self,
+        _: String,
+    ) -> impl Future<Output = Result<Vec<String>, String>> + Send + 'static {
+        std::future::ready(Ok(Vec::new()))
     }
 }
 
@@ -121,6 +144,7 @@ fn rig(replies: Vec<Scripted>, mode: Mode, turn_limit: u32) -> Rig {
             key_env: None,
         },
         settings: settings(),
+        sources: Vec::new(),
         system_prompt: "system".into(),
         tools: vec![Arc::new(Noting { ran: ran.clone() })],
         mode,
@@ -130,7 +154,8 @@ fn rig(replies: Vec<Scripted>, mode: Mode, turn_limit: u32) -> Rig {
         sessions: None,
     };
     let model = ScriptedModel { replies: replies.into_iter() };
-    Rig { handle: agent::spawn(config, model), session: Session::default(), ran, asked: Vec::new() }
+    let handle = agent::spawn(config, model, NoOther);
+    Rig { handle, session: Session::default(), ran, asked: Vec::new() }
 }
 
 impl Rig {

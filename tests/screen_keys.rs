@@ -280,7 +280,7 @@ fn step() -> impl Strategy<Value = Step> {
     ];
     let code = prop_oneof![
         any::<char>().prop_map(KeyCode::Char),
-        prop::sample::select("yaenrbjkhlgGq?/ ".chars().collect::<Vec<_>>())
+        prop::sample::select("yaenrbjkhlgGq?/ pt".chars().collect::<Vec<_>>())
             .prop_map(KeyCode::Char),
         prop::sample::select(vec![
             KeyCode::Enter,

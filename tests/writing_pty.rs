@@ -90,6 +90,7 @@ fn replayed(journal: &std::path::Path, columns: u16, rows: u16) -> String {
     let mut model = Model::new(Setup {
         directory: "~".to_owned(),
         profile: profile.unwrap(),
+        parameters: Vec::new(),
         mode: limpid::approval::Mode::Ask,
         turn_limit: 50,
         colour: true,

@@ -35,6 +35,16 @@ impl Outgoing {
         Self { assembler: Assembler::default(), settings, last_turn: TurnNumber(0) }
     }
 
+    /// Requests go to the server at this URL from here on.
+    pub(super) fn reach(&mut self, url: &str) {
+        self.assembler.reach(url);
+    }
+
+    /// What requests say beside their messages, from the next one on.
+    pub(super) fn settings_mut(&mut self) -> &mut Settings {
+        &mut self.settings
+    }
+
     /// Assembles the next turn's request and journals it.
     pub async fn pass(
         &mut self,

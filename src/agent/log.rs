@@ -11,7 +11,7 @@ pub(super) fn record(record: &Record) {
         Record::Profile(profile) => info!(format = %profile.format, "profile"),
         Record::Entry(entry) => debug!(id = ?entry.id, role = ?entry.role, "entry"),
         Record::Request(request) => debug!(parts = request.parts.len(), "request"),
-        Record::Attempt { turn, attempt } => debug!(%turn, attempt, "posted"),
+        Record::Attempt { turn, attempt, .. } => debug!(%turn, attempt, "posted"),
         Record::Response(response) => info!(
             status = response.status,
             first_byte_ms = response.first_byte_ms,
@@ -33,6 +33,8 @@ pub(super) fn record(record: &Record) {
         ),
         Record::Ended(reason) => info!(reason = reason.word(), "ended"),
         Record::Head(_)
+        | Record::Parameters(_)
+        | Record::Revoked
         | Record::Overlay { .. }
         | Record::Part { .. }
         | Record::Repair { .. }

@@ -8,6 +8,7 @@ mod log;
 mod looper;
 mod recorder;
 mod redaction;
+mod route;
 mod system_prompt;
 
 use std::collections::VecDeque;
@@ -23,14 +24,17 @@ pub use gates::{Acting, Outgoing};
 pub use http_model::HttpModel;
 pub use looper::{Loop, Model};
 pub use recorder::{Recorder, now_ms};
+pub use route::{Connect, Connection};
 pub use system_prompt::system_prompt;
 
 use crate::approval::Mode;
 use crate::conversation::{
-    CallId, Command, Decision, Event, LoopState, Profile, Progress, Record, TransitionReason,
+    CallId, Command, Decision, Event, LoopState, Parameter, Profile, Progress, Record,
+    TransitionReason,
 };
 use crate::tools::Tool;
 use crate::wire::Settings;
+use route::{Questions, Route};
 
 /// Commands that may wait for the loop. The screen never waits: a full channel means "busy".
 const COMMANDS: usize = 32;
@@ -45,6 +49,8 @@ pub struct Config {
     pub profile: Profile,
     /// What requests say beside their messages.
     pub settings: Settings,
+    /// Who set the parameters among them, in words.
+    pub sources: Vec<(Parameter, String)>,
     /// What the model is told first.
     pub system_prompt: String,
     /// What the model may ask for.
@@ -74,19 +80,20 @@ pub struct Handle {
     pub task: JoinHandle<()>,
 }
 
-/// Starts the background task.
-pub fn spawn<M: Model + Send + 'static>(config: Config, model: M) -> Handle {
+/// Starts the background task. `connect` knows the other ways to a model.
+pub fn spawn<C: Connect>(config: Config, model: C::Model, connect: C) -> Handle {
     let (commands, received) = mpsc::channel(COMMANDS);
     let (subscriber, events) = mpsc::channel(EVENTS);
     let recorder = Recorder::new(config.sessions.clone(), &config.directory, subscriber.clone());
     let saved_in = recorder.saved_in();
-    let task = tokio::spawn(serve(config, model, received, recorder, subscriber));
+    let task = tokio::spawn(serve(config, model, connect, received, recorder, subscriber));
     Handle { commands, events, saved_in, task }
 }
 
-async fn serve<M: Model>(
+async fn serve<C: Connect>(
     config: Config,
-    model: M,
+    model: C::Model,
+    mut connect: C,
     mut commands: mpsc::Receiver<Command>,
     recorder: Recorder,
     subscriber: mpsc::Sender<Event>,
@@ -94,6 +101,8 @@ async fn serve<M: Model>(
     let is_saved = config.sessions.is_some();
     let (decide, decisions) = mpsc::channel(COMMANDS);
     let (tell, inbox) = mpsc::channel(COMMANDS);
+    let Settings { format, ref parameters, .. } = config.settings;
+    let mut route = Route::new(config.profile, format, parameters.clone(), config.sources);
     let mut agent = Loop {
         state: LoopState::default(),
         inbox,
@@ -103,7 +112,9 @@ async fn serve<M: Model>(
         recorder,
         turn_limit: config.turn_limit,
     };
-    let mut profile = Some(config.profile);
+    agent.outgoing.reach(&route.profile.url);
+    let mut questions = Questions::new(subscriber.clone());
+    let mut begun = false;
     let mut waiting = VecDeque::new();
     loop {
         let next = match waiting.pop_front() {
@@ -111,24 +122,29 @@ async fn serve<M: Model>(
             None => commands.recv().await,
         };
         let Some(command) = next else { return };
-        if matches!(command, Command::Clear | Command::Overlay(_) | Command::Revoke)
-            && profile.is_some()
-        {
-            // There is nothing to clear, cover or revoke, and a session begins with its first prompt.
-            continue;
-        }
-        if let Some(profile) = profile.take() {
-            if !is_saved {
-                let why =
-                    "This session is not saved: neither XDG_DATA_HOME nor HOME names a directory.";
-                agent.recorder.progress(Progress::Notice(why.to_owned())).await;
+        let Some(command) = questions.take(&connect, command) else { continue };
+        let command = match command {
+            Command::Connect(to) => {
+                change(&mut agent, &mut route, begun, connect.connect(to).await).await;
+                continue;
             }
-            agent.recorder.record(Record::Profile(profile)).await;
-            agent.begin(&config.system_prompt).await;
+            Command::Set { parameter, value } => {
+                set(&mut agent, &mut route, begun, parameter, value).await;
+                continue;
+            }
+            // There is nothing to clear, cover or revoke: a session begins with its first prompt.
+            Command::Clear | Command::Overlay(_) | Command::Revoke if !begun => continue,
+            command => command,
+        };
+        if !begun {
+            begun = true;
+            begin(&mut agent, &route, is_saved, &config.system_prompt).await;
         }
         let stop = CancellationToken::new();
+        let mut answer = |command| questions.take(&connect, command);
         let listen = Listen {
             commands: &mut commands,
+            answer: &mut answer,
             decide: &decide,
             tell: &tell,
             subscriber: &subscriber,
@@ -169,14 +185,106 @@ async fn serve<M: Model>(
                 agent.overlay(overlays).await;
                 continue;
             }
-            // Nothing runs that could be stopped or steered, and nothing is asked.
-            Command::Stop | Command::Steer(_) | Command::Decide { .. } => continue,
+            // Nothing runs that could be stopped or steered, and nothing is asked; the rest is done
+            // above.
+            Command::Stop
+            | Command::Steer(_)
+            | Command::Decide { .. }
+            | Command::Connect(_)
+            | Command::Set { .. }
+            | Command::ListProfiles
+            | Command::ListModels(_) => continue,
         };
         if screen == Screen::Gone {
             return;
         }
         // What came too late for the last request was not told, and is not told later unasked.
         while agent.inbox.try_recv().is_ok() {}
+    }
+}
+
+/// Begins the session, with its first prompt.
+async fn begin<M: Model>(agent: &mut Loop<M>, route: &Route, is_saved: bool, system_prompt: &str) {
+    if !is_saved {
+        let why = "This session is not saved: neither XDG_DATA_HOME nor HOME names a directory.";
+        agent.recorder.progress(Progress::Notice(why.to_owned())).await;
+    }
+    agent.recorder.record(Record::Profile(route.profile.clone())).await;
+    let parameters = route.values();
+    if !parameters.is_empty() {
+        agent.recorder.record(Record::Parameters(parameters)).await;
+    }
+    agent.begin(system_prompt).await;
+}
+
+/// Takes another way, or says why not.
+async fn change<M: Model>(
+    agent: &mut Loop<M>,
+    route: &mut Route,
+    begun: bool,
+    connection: Result<Connection<M>, String>,
+) {
+    let connection = match connection {
+        Ok(connection) => connection,
+        Err(why) => {
+            let Profile { name, model, .. } = &route.profile;
+            let notice = format!("Not switched: {why} It stays with {model} @ {name}.");
+            return agent.recorder.progress(Progress::Notice(notice)).await;
+        }
+    };
+    let before = route.values();
+    let (model, dialect) = route.change(connection);
+    agent.model = model;
+    agent.outgoing.reach(&route.profile.url);
+    let settings = agent.outgoing.settings_mut();
+    settings.format = route.format();
+    settings.model.clone_from(&route.profile.model);
+    settings.dialect = dialect;
+    settings.parameters = route.parameters();
+    if begun {
+        agent.recorder.record(Record::Profile(route.profile.clone())).await;
+        if before != route.values() {
+            agent.recorder.record(Record::Parameters(route.values())).await;
+        }
+    } else {
+        plan(agent, route).await;
+    }
+    for parameter in Parameter::ALL {
+        remark(agent, route, parameter).await;
+    }
+}
+
+/// Sets a parameter, or says why not.
+async fn set<M: Model>(
+    agent: &mut Loop<M>,
+    route: &mut Route,
+    begun: bool,
+    parameter: Parameter,
+    value: Option<String>,
+) {
+    if let Err(why) = route.set(parameter, value) {
+        let notice = format!("Not set: {} {why}.", parameter.name());
+        return agent.recorder.progress(Progress::Notice(notice)).await;
+    }
+    agent.outgoing.settings_mut().parameters = route.parameters();
+    if begun {
+        agent.recorder.record(Record::Parameters(route.values())).await;
+    } else {
+        plan(agent, route).await;
+    }
+    remark(agent, route, parameter).await;
+}
+
+/// Tells the way to the model before the session has begun.
+async fn plan<M: Model>(agent: &mut Loop<M>, route: &Route) {
+    let (profile, parameters) = (route.profile.clone(), route.values());
+    agent.recorder.progress(Progress::Planned { profile, parameters }).await;
+}
+
+/// Says of a parameter that it is not sent, or that the server will refuse it.
+async fn remark<M: Model>(agent: &mut Loop<M>, route: &Route, parameter: Parameter) {
+    if let Some(remark) = route.parameters().remark(parameter, route.format()) {
+        agent.recorder.progress(Progress::Notice(format!("{remark}."))).await;
     }
 }
 
@@ -189,6 +297,8 @@ enum Screen {
 /// What is heard while something runs.
 struct Listen<'a> {
     commands: &'a mut mpsc::Receiver<Command>,
+    /// Takes questions, which are answered at once; hands back what is none.
+    answer: &'a mut (dyn FnMut(Command) -> Option<Command> + Send),
     decide: &'a mpsc::Sender<(CallId, Decision)>,
     tell: &'a mpsc::Sender<String>,
     subscriber: &'a mpsc::Sender<Event>,
@@ -219,8 +329,12 @@ impl Listen<'_> {
                 }
                 // Whoever steers sees that it was not told when the inbox is full.
                 Some(Command::Steer(text)) => drop(self.tell.try_send(text)),
-                Some(command) if waiting.len() < WAITING => waiting.push_back(command),
                 Some(command) => {
+                    let Some(command) = (self.answer)(command) else { continue };
+                    if waiting.len() < WAITING {
+                        waiting.push_back(command);
+                        continue;
+                    }
                     let prompt = match command {
                         Command::Prompt(text) => Some(text),
                         _ => None,

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use super::signals::Signals;
 use crate::agent::Handle;
-use crate::offline;
 
 /// How long the end of what runs is waited for. It takes a fifth of a second; should it not come,
 /// the journal has all that was said, and commands end with limpid anyway.
@@ -74,11 +73,7 @@ impl Left {
 
 /// Ends the background task and waits until it has stopped what ran and saved what was said; a
 /// second signal ends the wait.
-pub(super) async fn stop(
-    mut handle: Handle,
-    server: Option<offline::Server>,
-    signals: &mut Signals,
-) {
+pub(super) async fn stop(mut handle: Handle, signals: &mut Signals) {
     drop(handle.commands);
     let ended = async { while handle.events.recv().await.is_some() {} };
     tokio::select! {
@@ -86,5 +81,4 @@ pub(super) async fn stop(
         () = signals.end_at_once() => {}
         () = tokio::time::sleep(PATIENCE) => {}
     }
-    drop(server);
 }

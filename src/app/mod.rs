@@ -73,7 +73,7 @@ pub fn run(start: Start) -> color_eyre::Result<ExitCode> {
 async fn live(start: Start, signals: &mut Signals) -> io::Result<(Left, Option<PathBuf>)> {
     let mut app = App::open(&start)?;
     app.draw()?;
-    let (mut handle, server) = start.spawn(true).await?;
+    let mut handle = start.spawn(true).await?;
     let saved = handle.saved_in.clone();
     let lived = AssertUnwindSafe(app.events(&mut handle, signals)).catch_unwind().await;
     terminal::restore();
@@ -84,7 +84,7 @@ async fn live(start: Start, signals: &mut Signals) -> io::Result<(Left, Option<P
         Err(_) => Left::Broken,
     };
     tracing::info!(?left, "leaving");
-    leave::stop(handle, server, signals).await;
+    leave::stop(handle, signals).await;
     Ok((left, saved.get().cloned()))
 }
 
@@ -109,6 +109,7 @@ impl App {
         let model = Model::new(Setup {
             directory,
             profile: start.profile.clone(),
+            parameters: start.parameters(),
             mode: start.mode,
             turn_limit: start.turn_limit,
             colour: std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),

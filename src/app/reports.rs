@@ -2,6 +2,7 @@
 //! and the event loop is told. Not here: what becomes of the session (`leave`).
 
 use std::backtrace::Backtrace;
+use std::borrow::Cow;
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -14,16 +15,16 @@ use tokio::sync::Notify;
 use super::terminal;
 use crate::agent::now_ms;
 use crate::session::sessions_dir;
-use crate::text::{self, Show};
+use crate::text::{self, Secrets, Show};
 
 /// Whether anything panicked; locked while it is told.
 static BROKEN: Mutex<bool> = Mutex::new(false);
 static BROKE: Notify = Notify::const_new();
 /// What no report may hold.
-static SECRETS: OnceLock<Vec<String>> = OnceLock::new();
+static SECRETS: OnceLock<Secrets> = OnceLock::new();
 
 /// Installs the panic hook. No report will hold one of the secrets.
-pub(super) fn install(secrets: Vec<String>) {
+pub(super) fn install(secrets: Secrets) {
     let _ = SECRETS.set(secrets);
     std::panic::set_hook(Box::new(|info| {
         let mut broken = broken();
@@ -60,7 +61,8 @@ pub(super) fn folder() -> Option<PathBuf> {
 
 /// Saves the report and says so on the terminal. A terminal that is gone is told nothing.
 fn tell(info: &PanicHookInfo<'_>) {
-    let what = without_secrets(&what(info));
+    let what = what(info);
+    let what = without_secrets(&what);
     let shown = text::visible(&what, Show::Prose);
     let saved = save(&what);
     let mut stderr = io::stderr().lock();
@@ -96,7 +98,6 @@ fn save(what: &str) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-fn without_secrets(text: &str) -> String {
-    let secrets = SECRETS.get().map(Vec::as_slice).unwrap_or_default();
-    secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
+fn without_secrets(text: &str) -> Cow<'_, str> {
+    SECRETS.get().map_or(Cow::Borrowed(text), |secrets| secrets.redact(text))
 }

@@ -7,13 +7,14 @@ use clap::ValueEnum;
 
 use super::Connection;
 use super::settings::{Asking, Loaded};
+use super::switch::{OFFLINE, Switchboard};
 use crate::agent::{self, Config, Handle, HttpModel};
 use crate::approval::Mode;
 use crate::config::{
     Choice, ChoiceError, Notify, Problem, Source, Sourced, built_in_key_variables,
 };
-use crate::conversation::Profile;
-use crate::net::{Client, Endpoint, Key, Limits, Proxies};
+use crate::conversation::{Parameter, ParameterValue, Profile};
+use crate::net::{Client, Endpoint, Key, Limits};
 use crate::offline;
 use crate::session::sessions_dir;
 use crate::text::Secrets;
@@ -36,6 +37,18 @@ enum Target {
     Server(Endpoint),
 }
 
+/// A way to a model, as the settings name it.
+#[derive(Debug)]
+pub(super) struct Way {
+    /// As shown and recorded; the URL of the offline model is known once it runs.
+    pub(super) profile: Profile,
+    target: Target,
+    format: Format,
+    dialect: Dialect,
+    parameters: Parameters,
+    sources: Vec<(Parameter, String)>,
+}
+
 /// A session that can be started.
 #[derive(Debug)]
 pub struct Start {
@@ -51,12 +64,9 @@ pub struct Start {
     pub notify: Notify,
     /// Whether the window's title is set.
     pub title: bool,
-    target: Target,
-    format: Format,
-    dialect: Dialect,
-    parameters: Parameters,
+    way: Way,
+    switchboard: Switchboard,
     command_limit: Duration,
-    limits: Limits,
     withheld: Vec<String>,
     /// What no file and no report may hold.
     pub secrets: Secrets,
@@ -127,12 +137,40 @@ impl Connection {
     /// [`UsageError`], before anything is sent.
     pub fn start(self) -> Result<Start, UsageError> {
         let loaded = self.load(Asking::Allowed)?;
+        let way = loaded.way(self.offline_pace)?;
         let values = &loaded.settings.values;
-        let format = loaded.format();
+        let secrets = loaded.secrets();
+        Ok(Start {
+            profile: way.profile.clone(),
+            mode: if self.yolo { Mode::Yolo } else { Mode::Ask },
+            turn_limit: values.max_turns.as_ref().map_or(50, |limit| limit.value),
+            directory: std::env::current_dir().map_err(UsageError::NoDirectory)?,
+            command_limit: values
+                .command_timeout
+                .as_ref()
+                .map_or(tools::TIME_LIMIT, |limit| Duration::from_secs(limit.value)),
+            notify: values.notify.as_ref().map_or(Notify::Auto, |notify| notify.value),
+            title: values.title.as_ref().is_none_or(|title| title.value),
+            withheld: loaded.key_variables(),
+            secrets: secrets.clone(),
+            switchboard: Switchboard::new(self, &loaded, &way.profile, secrets),
+            way,
+        })
+    }
+}
+
+impl Loaded {
+    /// The way to the model.
+    ///
+    /// # Errors
+    /// [`UsageError`], before anything is sent.
+    pub(super) fn way(&self, pace: Pace) -> Result<Way, UsageError> {
+        let values = &self.settings.values;
+        let format = self.format();
         let model = values.model.as_ref().map(|model| model.value.clone());
-        let (target, name, url, model) = match loaded.server()? {
+        let (target, name, url, model) = match self.server()? {
             Some((name, endpoint)) => {
-                let model = model.ok_or_else(|| match &loaded.settings.choice.value {
+                let model = model.ok_or_else(|| match &self.settings.choice.value {
                     Choice::Profile(name) => UsageError::NoProfileModel(name.clone()),
                     Choice::Offline | Choice::Url => UsageError::NoModel,
                 })?;
@@ -141,14 +179,18 @@ impl Connection {
             }
             None => {
                 let model = model.unwrap_or_else(|| "offline".to_owned());
-                if !["offline", "offline-lenient"].contains(&model.as_str()) {
+                if !OFFLINE.contains(&model.as_str()) {
                     return Err(UsageError::NotOffline(model));
                 }
-                let name = "scripted".to_owned();
-                (Target::Offline(self.offline_pace), name, String::new(), model)
+                (Target::Offline(pace), "scripted".to_owned(), String::new(), model)
             }
         };
-        Ok(Start {
+        let rows = values.rows().into_iter();
+        let sources = rows.filter(|row| row.value.is_some()).filter_map(|row| {
+            let parameter = Parameter::ALL.into_iter().find(|one| one.name() == row.name)?;
+            Some((parameter, row.source.to_string()))
+        });
+        Ok(Way {
             profile: Profile {
                 name,
                 format: format.name().to_owned(),
@@ -156,25 +198,11 @@ impl Connection {
                 model,
                 key_env: values.key_env.as_ref().map(|name| name.value.clone()),
             },
-            mode: if self.yolo { Mode::Yolo } else { Mode::Ask },
-            turn_limit: values.max_turns.as_ref().map_or(50, |limit| limit.value),
-            directory: std::env::current_dir().map_err(UsageError::NoDirectory)?,
             target,
             format,
             dialect: values.dialect(),
             parameters: values.parameters(),
-            command_limit: values
-                .command_timeout
-                .as_ref()
-                .map_or(tools::TIME_LIMIT, |limit| Duration::from_secs(limit.value)),
-            limits: values.idle_timeout.as_ref().map_or_else(Limits::default, |limit| Limits {
-                idle: Duration::from_secs(limit.value),
-                ..Limits::default()
-            }),
-            notify: values.notify.as_ref().map_or(Notify::Auto, |notify| notify.value),
-            title: values.title.as_ref().is_none_or(|title| title.value),
-            withheld: loaded.key_variables(),
-            secrets: loaded.secrets(),
+            sources: sources.collect(),
         })
     }
 }
@@ -183,6 +211,15 @@ impl Loaded {
     /// The wire format.
     pub(super) fn format(&self) -> Format {
         self.settings.values.format.as_ref().map_or(Format::OpenaiChat, |format| format.value)
+    }
+
+    /// The host that the settings name, with the port; `None` for the offline model, or if the URL
+    /// cannot be used.
+    pub(super) fn host(&self) -> Option<String> {
+        let url = self.settings.values.url.as_ref()?.value.clone();
+        let endpoint =
+            Endpoint { url, path: self.format().path(), auth: self.format().auth(), key: None };
+        endpoint.host().ok()
     }
 
     /// The server that the settings name, and what it is called; `None` for the offline model.
@@ -217,7 +254,11 @@ impl Loaded {
 
     /// The key that this variable holds; none if it is unset and need not be set: the environment
     /// has moved a built-in profile to another server, which may want no key.
-    fn key(&self, variable: &Sourced<String>, url: &Source) -> Result<Option<Key>, UsageError> {
+    pub(super) fn key(
+        &self,
+        variable: &Sourced<String>,
+        url: &Source,
+    ) -> Result<Option<Key>, UsageError> {
         let name = &variable.value;
         if let Some(value) = self.variables.get(name) {
             return read_key(name, value.value).map(Some);
@@ -244,10 +285,26 @@ impl Loaded {
 impl Loaded {
     /// The keys that limpid knows of: each variable that a profile names as its key's.
     pub(super) fn secrets(&self) -> Secrets {
+        let secrets = Secrets::default();
+        self.tell_keys(&secrets);
+        secrets
+    }
+
+    /// Makes these keys known.
+    pub(super) fn tell_keys(&self, secrets: &Secrets) {
         let mut names = self.key_variables();
         names.extend(built_in_key_variables().map(str::to_owned));
         let found = names.iter().filter_map(|name| self.variables.get(name));
-        Secrets::new(found.map(|found| found.value))
+        secrets.learn(found.map(|found| found.value));
+    }
+
+    /// How long to wait for a server.
+    pub(super) fn limits(&self) -> Limits {
+        let idle = self.settings.values.idle_timeout.as_ref();
+        idle.map_or_else(Limits::default, |limit| Limits {
+            idle: Duration::from_secs(limit.value),
+            ..Limits::default()
+        })
     }
 }
 
@@ -260,52 +317,78 @@ fn read_key(name: &str, value: &str) -> Result<Key, UsageError> {
     Ok(Key::new(value))
 }
 
-impl Start {
-    /// Starts the background task, and the offline model if that is what answers.
-    ///
-    /// `attended` says whether there is a person to ask. The second value keeps the offline model
-    /// alive.
+impl Way {
+    /// Makes the connection. `server` keeps the offline model alive, once that is asked for.
     ///
     /// # Errors
     /// If the offline model cannot listen on a loopback port.
-    pub async fn spawn(self, attended: bool) -> std::io::Result<(Handle, Option<offline::Server>)> {
-        let mut profile = self.profile;
-        let (endpoint, server) = match self.target {
-            Target::Server(endpoint) => (endpoint, None),
+    pub(super) async fn open(
+        self,
+        client: &Client,
+        secrets: &Secrets,
+        server: &mut Option<offline::Server>,
+    ) -> std::io::Result<agent::Connection<HttpModel>> {
+        let Self { mut profile, target, format, dialect, parameters, sources } = self;
+        let endpoint = match target {
+            Target::Server(endpoint) => endpoint,
             Target::Offline(pace) => {
-                let server = offline::start(match pace {
-                    Pace::Human => offline::Pace::Human,
-                    Pace::Full => offline::Pace::Full,
-                })
-                .await?;
-                (
-                    Endpoint {
-                        url: server.url(),
-                        path: self.format.path(),
-                        auth: self.format.auth(),
-                        key: None,
-                    },
-                    Some(server),
-                )
+                let running = match server.take() {
+                    Some(running) => running,
+                    None => {
+                        offline::start(match pace {
+                            Pace::Human => offline::Pace::Human,
+                            Pace::Full => offline::Pace::Full,
+                        })
+                        .await?
+                    }
+                };
+                let url = server.insert(running).url();
+                Endpoint { url, path: format.path(), auth: format.auth(), key: None }
             }
         };
         profile.url.clone_from(&endpoint.url);
+        let model = HttpModel::new(client.clone(), endpoint, format).without(secrets.clone());
+        Ok(agent::Connection { model, profile, format, dialect, parameters, sources })
+    }
+}
+
+impl Start {
+    /// The parameters that are set, as shown and recorded.
+    pub fn parameters(&self) -> Vec<ParameterValue> {
+        let Way { parameters, sources, .. } = &self.way;
+        let value = |(parameter, source): &(Parameter, String)| {
+            let (parameter, source) = (*parameter, source.clone());
+            Some(ParameterValue { parameter, value: parameters.get(parameter)?, source })
+        };
+        sources.iter().filter_map(value).collect()
+    }
+
+    /// Starts the background task, and the offline model if that is what answers.
+    ///
+    /// `attended` says whether there is a person to ask.
+    ///
+    /// # Errors
+    /// If the offline model cannot listen on a loopback port.
+    pub async fn spawn(self, attended: bool) -> std::io::Result<Handle> {
+        let mut switchboard = self.switchboard;
+        let connection = switchboard.open(self.way).await?;
         let tools = tools::registered(tools::Settings {
             directory: self.directory.clone(),
             time_limit: self.command_limit,
             withheld: self.withheld,
-            secrets: self.secrets.clone(),
+            secrets: self.secrets,
             minder: minder::executable()?,
         });
         let config = Config {
             settings: Settings {
-                format: self.format,
-                model: profile.model.clone(),
+                format: connection.format,
+                model: connection.profile.model.clone(),
                 tools: tools.iter().map(|tool| tool.definition()).collect(),
-                dialect: self.dialect,
-                parameters: self.parameters,
+                dialect: connection.dialect,
+                parameters: connection.parameters,
             },
-            profile,
+            sources: connection.sources,
+            profile: connection.profile,
             system_prompt: agent::system_prompt(&self.directory, self.command_limit),
             tools,
             mode: self.mode,
@@ -314,8 +397,6 @@ impl Start {
             sessions: sessions_dir(|name| std::env::var_os(name)),
             directory: self.directory,
         };
-        let client = Client::with(self.limits, Proxies::from_env());
-        let model = HttpModel::new(client, endpoint, self.format).without(self.secrets);
-        Ok((agent::spawn(config, model), server))
+        Ok(agent::spawn(config, connection.model, switchboard))
     }
 }

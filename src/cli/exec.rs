@@ -40,7 +40,7 @@ pub(super) fn run(
     }
     let runtime = runtime()?;
     let code = runtime.block_on(async {
-        let (handle, _server) = start.spawn(false).await?;
+        let handle = start.spawn(false).await?;
         converse(handle, prompt, json).await
     });
     match code {

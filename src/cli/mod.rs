@@ -9,6 +9,7 @@ mod log;
 mod models;
 mod pages;
 mod settings;
+mod switch;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -52,7 +53,7 @@ struct Arguments {
 }
 
 /// Which model, and how commands are treated.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Which model")]
 pub struct Connection {
     /// Use the built-in scripted model; needs no key and no network

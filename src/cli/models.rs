@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use serde::Deserialize;
 
 use super::settings::{Asking, Loaded};
+use super::switch::OFFLINE;
 use super::{Connection, runtime, usage};
 use crate::config::Choice;
 use crate::net::{Client, Endpoint};
@@ -33,7 +34,7 @@ pub(super) fn run(connection: &Connection) -> color_eyre::Result<ExitCode> {
     };
     let models = match loaded.server() {
         Err(error) => return usage(&error.to_string()),
-        Ok(None) => Ok(vec!["offline".to_owned(), "offline-lenient".to_owned()]),
+        Ok(None) => Ok(OFFLINE.map(str::to_owned).into()),
         Ok(Some((_, endpoint))) => runtime()?.block_on(ask(&loaded, endpoint)),
     };
     match models {

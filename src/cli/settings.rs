@@ -37,11 +37,23 @@ impl Connection {
     /// [`UsageError`]; nothing was started.
     pub(super) fn load(&self, asking: Asking) -> Result<Loaded, UsageError> {
         let places = Places::of(|name| std::env::var_os(name));
-        let file = read_config(&places)?;
+        self.load_with(read_config(&places)?, asking)
+    }
+
+    /// As [`Self::load`], with what `config.toml` said when it was read.
+    ///
+    /// # Errors
+    /// [`UsageError`]; nothing was started.
+    pub(super) fn load_with(&self, file: File, asking: Asking) -> Result<Loaded, UsageError> {
+        let places = Places::of(|name| std::env::var_os(name));
         let arguments = self.arguments();
         let mut variables = Variables::new(std::env::vars_os());
         let wanted = wanted(&arguments, &file);
-        let dot_env = dot_env(asking, &places, &wanted, &mut variables)?;
+        let anew = match &self.profile {
+            Some(profile) => format!("limpid trust --profile {profile}"),
+            None => "limpid trust".to_owned(),
+        };
+        let dot_env = dot_env(asking, &anew, &places, &wanted, &mut variables)?;
         let settings = resolve(&arguments, &variables, &file)?;
         Ok(Loaded { settings, variables, file, dot_env })
     }
@@ -68,9 +80,11 @@ impl Connection {
     }
 }
 
-/// Uses the project's `.env` if the user has agreed or agrees now; returns what became of it.
+/// Uses the project's `.env` if the user has agreed or agrees now; returns what became of it. `anew`
+/// is the command that asks again.
 fn dot_env(
     asking: Asking,
+    anew: &str,
     places: &Places,
     wanted: &[Wanted],
     variables: &mut Variables,
@@ -129,11 +143,11 @@ fn dot_env(
             Ok(Some(format!("{path} is used for {names}")))
         }
         Some(false) => {
-            Ok(Some(format!("{path} names {names}; not used, as you decided (anew: limpid trust)")))
+            Ok(Some(format!("{path} names {names}; not used, as you decided (anew: {anew})")))
         }
         None => Ok(Some(report(
             asking,
-            format!("{path} names {names}; not used before you agree: limpid trust"),
+            format!("{path} names {names}; not used before you agree: {anew}"),
         ))),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::value::{Notify, Value};
 use super::{Source, Sourced};
-use crate::wire::{Dialect, Format, MaxTokens, Parameters, ReasoningBack, SystemRole};
+use crate::wire::{CallIds, Dialect, Format, MaxTokens, Parameters, ReasoningBack, SystemRole};
 
 /// A value as `limpid config` prints it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,6 +100,8 @@ layer! {
     Profile system_role: SystemRole,
     /// Whether the model may ask for several calls at once; unset leaves it to the server.
     Profile parallel_calls: bool,
+    /// Which ids of calls the server takes.
+    Profile call_ids: CallIds,
     /// How freely the model chooses.
     Both temperature: f64,
     /// Tokens that a reply may take.
@@ -124,7 +126,12 @@ impl Layer {
     /// What holds when nobody sets anything.
     pub fn built_in() -> Self {
         let Dialect {
-            reasoning_back, max_tokens, stream_options, system_role, parallel_calls, ..
+            reasoning_back,
+            max_tokens,
+            stream_options,
+            system_role,
+            parallel_calls,
+            call_ids,
         } = Dialect::default();
         Self {
             format: built_in(Format::OpenaiChat),
@@ -134,6 +141,7 @@ impl Layer {
             stream_options: built_in(stream_options),
             system_role: built_in(system_role),
             parallel_calls: parallel_calls.and_then(built_in),
+            call_ids: built_in(call_ids),
             max_turns: built_in(50),
             command_timeout: built_in(120),
             idle_timeout: built_in(120),
@@ -151,6 +159,7 @@ impl Layer {
         put(&mut dialect.max_tokens, self.max_tokens_name.as_ref());
         put(&mut dialect.stream_options, self.stream_options.as_ref());
         put(&mut dialect.system_role, self.system_role.as_ref());
+        put(&mut dialect.call_ids, self.call_ids.as_ref());
         dialect
     }
 

@@ -24,7 +24,7 @@ pub use edit::set;
 pub use file::{File, Problem};
 pub use layer::{Layer, Row};
 pub use profiles::key_variables as built_in_key_variables;
-pub use resolve::{Arguments, Choice, ChoiceError, Settings, resolve};
+pub use resolve::{Arguments, Choice, ChoiceError, Settings, profile_names, resolve};
 pub use trust::{Answer, Trust};
 pub use value::{Notify, Value};
 pub use variables::{DotEnv, Purpose, Unreadable, Variables, Wanted, wanted};

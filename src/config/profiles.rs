@@ -2,7 +2,7 @@
 
 use super::layer::Layer;
 use super::{Source, Sourced};
-use crate::wire::{Format, MaxTokens, ReasoningBack, SystemRole};
+use crate::wire::{CallIds, Format, MaxTokens, ReasoningBack, SystemRole};
 
 /// A profile that every user has. The model is one that the provider keeps under a lasting name;
 /// `None` where the user has to choose (local servers: what is installed).
@@ -31,9 +31,11 @@ enum Quirk {
     None,
     /// 400 when `reasoning_content` is missing from an assistant message with calls.
     DeepSeek,
-    /// Reasoning models refuse `max_tokens`; the system prompt is called `developer`.
+    /// Reasoning models refuse `max_tokens`; the system prompt is called `developer`; ids of calls
+    /// are short.
     OpenAi,
-    /// Sends token counts unasked and refuses members that it does not know.
+    /// Sends token counts unasked and refuses members that it does not know, and other ids of calls
+    /// than its own kind.
     Mistral,
 }
 
@@ -96,8 +98,12 @@ impl BuiltIn {
             Quirk::OpenAi => {
                 layer.max_tokens_name = self.set(MaxTokens::MaxCompletionTokens);
                 layer.system_role = self.set(SystemRole::Developer);
+                layer.call_ids = self.set(CallIds::Short);
             }
-            Quirk::Mistral => layer.stream_options = self.set(false),
+            Quirk::Mistral => {
+                layer.stream_options = self.set(false);
+                layer.call_ids = self.set(CallIds::Nine);
+            }
         }
         layer
     }

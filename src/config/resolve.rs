@@ -150,6 +150,13 @@ fn found(variables: &Variables) -> Vec<(&'static str, Source)> {
         .collect()
 }
 
+/// Every profile that can be named: the user's own, those built in, and the offline model.
+pub fn profile_names(file: &File) -> Vec<String> {
+    let own = file.names().filter(|name| built_in(name).is_none());
+    let built_in = BUILT_IN.iter().map(|profile| profile.name);
+    own.chain(built_in).chain(["offline"]).map(str::to_owned).collect()
+}
+
 fn named(name: &str, source: Source, file: &File) -> Result<Sourced<Choice>, ChoiceError> {
     if name == "offline" {
         return Ok(Sourced::new(Choice::Offline, source));
@@ -157,9 +164,7 @@ fn named(name: &str, source: Source, file: &File) -> Result<Sourced<Choice>, Cho
     if built_in(name).is_some() || file.profiles.contains_key(name) {
         return Ok(Sourced::new(Choice::Profile(name.to_owned()), source));
     }
-    let built_in = BUILT_IN.iter().map(|profile| profile.name);
-    let own = file.names().filter(|name| super::profiles::built_in(name).is_none());
-    let known: Vec<String> = own.chain(built_in).chain(["offline"]).map(str::to_owned).collect();
+    let known = profile_names(file);
     Err(ChoiceError::Unknown {
         name: name.to_owned(),
         source_shown: source.to_string(),

@@ -2,7 +2,7 @@
 
 use toml_edit::Value as Toml;
 
-use crate::wire::{Format, MaxTokens, ReasoningBack, SystemRole};
+use crate::wire::{CallIds, Format, MaxTokens, ReasoningBack, SystemRole};
 
 /// A value that can be set.
 pub trait Value: Sized {
@@ -115,6 +115,7 @@ words!(MaxTokens:
     "max_tokens" => MaxTokens::MaxTokens,
     "max_completion_tokens" => MaxTokens::MaxCompletionTokens,
 );
+words!(CallIds: "any" => CallIds::Any, "short" => CallIds::Short, "nine" => CallIds::Nine);
 words!(SystemRole: "system" => SystemRole::System, "developer" => SystemRole::Developer);
 
 /// How a user who looks elsewhere is called.

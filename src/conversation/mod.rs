@@ -14,6 +14,7 @@ mod refusal;
 mod reply;
 mod request;
 mod session;
+mod way;
 
 pub use entry::{
     Block, Call, CallId, CallResult, Entry, EntryId, Opaque, Origin, Overlay, Reasoning, Role,
@@ -29,6 +30,7 @@ pub use record::{
 pub use reply::{CallState, Content, ProposedCall, Repair, Reply, Usage};
 pub use request::{Part, PartNumber, RequestHead, RequestRecord, Slot, ToolDefinition};
 pub use session::{CallLog, Exchange, Session, Turn};
+pub use way::{Destination, KeyState, Parameter, ParameterValue, ProfileRow};
 
 use serde::{Deserialize, Serialize};
 

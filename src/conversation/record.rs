@@ -5,8 +5,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CallId, CallState, Entry, EntryId, Failure, Overlay, Part, PartNumber, Repair, RequestHead,
-    RequestRecord, TransitionReason, TurnNumber, Usage,
+    CallId, CallState, Destination, Entry, EntryId, Failure, Overlay, Parameter, ParameterValue,
+    Part, PartNumber, ProfileRow, Repair, RequestHead, RequestRecord, TransitionReason, TurnNumber,
+    Usage,
 };
 
 /// What subscribers of the loop receive, in order.
@@ -34,6 +35,8 @@ pub struct Stamped {
 pub enum Record {
     /// The way to the model, from here on.
     Profile(Profile),
+    /// The parameters that are set, from here on; all others are left to the server.
+    Parameters(Vec<ParameterValue>),
     /// An entry was added to the history.
     Entry(Arc<Entry>),
     /// The branch's newest entry is now this one; `None` after `/clear`.
@@ -104,6 +107,13 @@ pub struct Profile {
     pub model: String,
     /// Name of the variable that holds the key; never the key.
     pub key_env: Option<String>,
+}
+
+impl Profile {
+    /// As it is shown: `MODEL @ NAME`. Untrusted text.
+    pub fn shown(&self) -> String {
+        format!("{} @ {}", self.model, self.name)
+    }
 }
 
 /// How an attempt ended.
@@ -303,6 +313,24 @@ pub enum Progress {
         /// Why the last attempt failed. Untrusted text.
         why: String,
     },
+    /// The way to the model before the session has begun; its first prompt makes records of it.
+    Planned {
+        /// The way.
+        profile: Profile,
+        /// The parameters that are set.
+        parameters: Vec<ParameterValue>,
+    },
+    /// Every profile that can be chosen: the answer to `Command::ListProfiles`.
+    Profiles(Vec<ProfileRow>),
+    /// The answer to `Command::ListModels`.
+    Models {
+        /// The profile that was asked for.
+        profile: String,
+        /// The ids of its server's models. Untrusted text.
+        models: Vec<String>,
+        /// Why there are none, if they could not be had. Untrusted text.
+        failure: Option<String>,
+    },
     /// Something the user should know: cause, what was not done, next step.
     Notice(String),
     /// A command that was not taken, as too many wait already: the prompt's text, if it was one.
@@ -342,6 +370,19 @@ pub enum Command {
     },
     /// Ask for every command again, also for those allowed for the session.
     Revoke,
+    /// Reach a model another way, from the next request on; after the prompt that is running.
+    Connect(Destination),
+    /// Set a parameter for the rest of the session, or leave it to the server (`None`).
+    Set {
+        /// Which.
+        parameter: Parameter,
+        /// The value in words.
+        value: Option<String>,
+    },
+    /// Tell which profiles there are, at once.
+    ListProfiles,
+    /// Ask the server of this profile for its models, beside whatever else goes on.
+    ListModels(String),
     /// Stop the running prompt.
     Stop,
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::{
     CallDecided, CallFinished, CallId, CallProposed, DecidedBy, Entry, EntryId, Overlay, Overlays,
-    Part, PartNumber, Profile, Record, Repair, RequestHead, RequestRecord, Response, Stamped,
-    TransitionReason, TurnNumber, awaits_reply,
+    ParameterValue, Part, PartNumber, Profile, Record, Repair, RequestHead, RequestRecord,
+    Response, Stamped, TransitionReason, TurnNumber, awaits_reply,
 };
 
 /// Everything a reader of the records knows.
@@ -14,6 +14,8 @@ use super::{
 pub struct Session {
     /// The way to the model.
     pub profile: Option<Profile>,
+    /// The parameters that are set.
+    pub parameters: Vec<ParameterValue>,
     /// Every entry of every branch, by id.
     pub entries: HashMap<EntryId, Arc<Entry>>,
     /// Newest entry of the current branch.
@@ -94,6 +96,7 @@ impl Session {
     pub fn apply(&mut self, stamped: &Stamped) {
         match &stamped.record {
             Record::Profile(profile) => self.profile = Some(profile.clone()),
+            Record::Parameters(parameters) => self.parameters.clone_from(parameters),
             Record::Entry(entry) => {
                 self.ended = None;
                 self.head = Some(entry.id);

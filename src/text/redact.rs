@@ -5,7 +5,7 @@
 //! a server's response (`agent`). What the user types is the user's.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use aho_corasick::{AhoCorasick, Input, MatchKind};
 
@@ -15,9 +15,9 @@ pub const REDACTED: &str = "[redacted]";
 /// A shorter text is too common to be told from a key.
 const SHORTEST: usize = 8;
 
-/// Known keys. They cannot be printed.
+/// Known keys. They cannot be printed. Clones share what they know: what one learns, all look for.
 #[derive(Clone, Default)]
-pub struct Secrets(Option<Arc<Patterns>>);
+pub struct Secrets(Arc<RwLock<Option<Arc<Patterns>>>>);
 
 struct Patterns {
     /// The keys, and how JSON and URLs spell them.
@@ -35,23 +35,38 @@ impl Secrets {
     /// These keys; those shorter than 8 characters, and those that no header could carry, are not
     /// looked for.
     pub fn new<'a>(keys: impl IntoIterator<Item = &'a str>) -> Self {
+        let secrets = Self::default();
+        secrets.learn(keys);
+        secrets
+    }
+
+    /// These keys are looked for as well, from here on.
+    pub fn learn<'a>(&self, keys: impl IntoIterator<Item = &'a str>) {
         let keys = keys.into_iter().map(str::trim);
         let is_key =
             |key: &&str| key.len() >= SHORTEST && key.bytes().all(|b| (0x20..0x7f).contains(&b));
         let mut spelled: Vec<String> = keys.filter(is_key).flat_map(spellings).collect();
+        spelled.extend(self.patterns().iter().flat_map(|known| known.spelled.iter().cloned()));
         spelled.sort();
         spelled.dedup();
         if spelled.is_empty() {
-            return Self::default();
+            return;
         }
         let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&spelled);
         // It can fail only for more keys than a machine holds.
-        Self(finder.ok().map(|finder| Arc::new(Patterns { spelled, finder })))
+        if let Ok(finder) = finder {
+            let patterns = Some(Arc::new(Patterns { spelled, finder }));
+            *self.0.write().unwrap_or_else(PoisonError::into_inner) = patterns;
+        }
+    }
+
+    fn patterns(&self) -> Option<Arc<Patterns>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The text with its keys replaced.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        match &self.0 {
+        match self.patterns() {
             Some(patterns) if patterns.finder.is_match(text) => {
                 let replacements = vec![REDACTED; patterns.spelled.len()];
                 Cow::Owned(patterns.finder.replace_all(text, &replacements))
@@ -99,7 +114,7 @@ impl Redactor {
 
     /// Takes the next bytes; returns what is known to be free of keys.
     pub fn push<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        let Some(patterns) = self.secrets.0.clone() else { return Cow::Borrowed(bytes) };
+        let Some(patterns) = self.secrets.patterns() else { return Cow::Borrowed(bytes) };
         let bytes = if self.held.is_empty() {
             Cow::Borrowed(bytes)
         } else {
@@ -147,7 +162,7 @@ impl Redactor {
     /// Nothing more comes: what was held back.
     pub fn finish(&mut self) -> Vec<u8> {
         let held = std::mem::take(&mut self.held);
-        let Some(patterns) = &self.secrets.0 else { return held };
+        let Some(patterns) = self.secrets.patterns() else { return held };
         // The start of a longer key may be a shorter one.
         let count = patterns.finder.find_iter(&held).count() as u64;
         self.found += count;

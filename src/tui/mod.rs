@@ -5,12 +5,14 @@
 //! a model; after the frame reached the terminal, [`Model::frame_shown`] tells the model so.
 
 mod allowances;
+mod choose;
 mod draft;
 mod keymap;
 mod layout;
 mod model;
 mod paint;
 mod panes;
+mod popup;
 mod prompt_history;
 mod rows;
 mod scroll;
@@ -28,7 +30,9 @@ pub use update::update;
 
 use layout::{Areas, Shape};
 use model::Focus;
-use panes::{approval, conversation, footer, help, inspector, offer, prompt, queue, status, tools};
+use panes::{
+    approval, conversation, footer, help, inspector, list, offer, prompt, queue, status, tools,
+};
 use scroll::Measure;
 use theme::{Look, Theme};
 
@@ -53,6 +57,7 @@ struct Shown {
     help: Option<Measure>,
     approval: Option<approval::Drawn>,
     offer: bool,
+    popup_page: Option<usize>,
     tools_page: Option<usize>,
     inspector_list: Option<inspector::List>,
 }
@@ -107,6 +112,15 @@ pub fn draw(
     }
     if areas.footer.height > 0 {
         footer::draw(&view, context, areas.footer, buf);
+    }
+    if let Some(popup) = &model.popup {
+        let rows: Vec<list::Row> = popup.rows(model).into_iter().map(|(row, _)| row).collect();
+        let (remark, look) = popup.remark(model);
+        let (title, remark) = (popup.title(), (&*remark, look));
+        let (page, at) = list::draw(&view, &popup.list, &title, &rows, remark, screen, buf);
+        cache.shown.popup_page = Some(page);
+        cache.shown.approval = None;
+        cursor = at;
     }
     if let Some(scroll) = &model.help {
         cache.shown.help = Some(help::draw(&view, scroll, model.behind_help(now), screen, buf));

@@ -14,9 +14,10 @@ use super::panes::offer::Offer;
 use super::panes::prompt::Prompt;
 use super::panes::queue::Queue;
 use super::panes::tools::Tools;
+use super::popup::{Kind, Popup};
 use super::scroll::Scroll;
 use crate::approval::Mode;
-use crate::conversation::{Command, Event, Profile, Session, TurnNumber};
+use crate::conversation::{Command, Event, ParameterValue, Profile, Session, TurnNumber};
 use crate::wire::exchange::Kept;
 
 /// What the screen has to be told once.
@@ -26,6 +27,8 @@ pub struct Setup {
     pub directory: String,
     /// The way to the model at the start.
     pub profile: Profile,
+    /// The parameters that are set at the start.
+    pub parameters: Vec<ParameterValue>,
     /// Whether commands are asked for.
     pub mode: Mode,
     /// How many turns a prompt may take.
@@ -106,6 +109,8 @@ pub struct Model {
     pub(super) offer: Option<Offer>,
     /// The help, when it is open.
     pub(super) help: Option<Scroll>,
+    /// The list that is open over the screen.
+    pub(super) popup: Option<Popup>,
     /// A word to the user, until the next key.
     pub(super) note: Option<String>,
     /// Whether the loop works on a prompt.
@@ -143,6 +148,7 @@ impl Model {
             approval: None,
             offer: None,
             help: None,
+            popup: None,
             note: None,
             running: false,
             retry: None,
@@ -156,7 +162,16 @@ impl Model {
 
     /// What takes the keys at this moment.
     pub fn context(&self, now: Instant) -> Context {
-        if self.help.is_some() { Context::Help } else { self.behind_help(now) }
+        match (&self.help, &self.popup) {
+            (Some(_), _) => Context::Help,
+            (None, Some(_)) => Context::List,
+            (None, None) => self.behind_help(now),
+        }
+    }
+
+    /// Whether the open list is one of models, for which a server can be asked.
+    pub(super) fn asks_for_models(&self) -> bool {
+        self.popup.as_ref().is_some_and(|popup| matches!(popup.kind, Kind::Models { .. }))
     }
 
     /// What takes the keys when the help is closed.
@@ -217,6 +232,9 @@ impl Model {
         if let (Some(help), Some(measure)) = (&mut self.help, shown.help) {
             help.measured(measure);
         }
+        if let (Some(popup), Some(page)) = (&mut self.popup, shown.popup_page) {
+            popup.list.page = page;
+        }
         if let Some(page) = shown.tools_page {
             self.tools.page = page;
         }
@@ -251,7 +269,14 @@ impl Model {
                     approval.decision_refused();
                 }
             }
-            Command::Clear | Command::Overlay(_) | Command::Revoke | Command::Stop => {}
+            Command::Clear
+            | Command::Overlay(_)
+            | Command::Revoke
+            | Command::Stop
+            | Command::Connect(_)
+            | Command::Set { .. }
+            | Command::ListProfiles
+            | Command::ListModels(_) => {}
         }
         self.busy(prompt.as_deref());
     }
@@ -277,6 +302,14 @@ impl Model {
     /// Whether the loop works on a prompt.
     pub fn is_running(&self) -> bool {
         self.running
+    }
+
+    /// The parameters in force.
+    pub(super) fn parameters(&self) -> &[ParameterValue] {
+        match self.session.profile {
+            Some(_) => &self.session.parameters,
+            None => &self.setup.parameters,
+        }
     }
 
     /// The profile in force.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::allowances;
+use super::choose;
 use super::keymap::{Action, Context, resolve};
 use super::layout::Shape;
 use super::model::{Effect, Focus, Input, Model, TWICE};
@@ -63,7 +64,7 @@ fn take_event(model: &mut Model, event: Event) -> Option<Effect> {
             model.retry = Some((attempt, of, until));
         }
         Event::Progress(Progress::Busy { prompt }) => model.busy(prompt.as_deref()),
-        Event::Progress(_) => {}
+        Event::Progress(progress) => choose::answered(model, &progress),
         Event::Record(stamped) => match &stamped.record {
             Record::Request(_) => {
                 model.running = true;
@@ -149,6 +150,9 @@ fn paste(model: &mut Model, text: &str, now: Instant) {
     model.last_input = Some(now);
     model.last_key = None;
     model.note = None;
+    if let Some(popup) = model.popup.as_mut().filter(|_| context == Context::List) {
+        popup.list.paste(text);
+    }
     let Some(approval) = &mut model.approval else {
         if context == Context::Prompt {
             model.prompt.paste(text);
@@ -197,18 +201,57 @@ fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
             approval.disturb(now);
         }
     }
+    if context == Context::List {
+        return choose::key(model, action, key, now);
+    }
     let Some(action) = action else {
         text(model, context, key, now);
         return Vec::new();
     };
+    let held = last_key.is_some_and(|last| last.code == KeyCode::Esc)
+        && since.is_some_and(|since| since < HELD);
     let alone = since.is_none_or(|since| since >= ALONE);
+    act(model, context, action, Pressed { key, alone, held, before }, now)
+}
+
+/// A key as it was pressed.
+#[derive(Clone, Copy)]
+struct Pressed {
+    key: KeyEvent,
+    /// Whether it came alone so far.
+    alone: bool,
+    /// Whether it is an Esc that is held down.
+    held: bool,
+    /// When the key before it was pressed.
+    before: Option<Instant>,
+}
+
+/// Does what a key does, without a key: chosen from a list, it decides about no command.
+pub(super) fn act_unpressed(
+    model: &mut Model,
+    context: Context,
+    action: Action,
+    now: Instant,
+) -> Vec<Effect> {
+    let key = KeyEvent::new(KeyCode::Null, KeyModifiers::NONE);
+    act(model, context, action, Pressed { key, alone: false, held: true, before: None }, now)
+}
+
+fn act(
+    model: &mut Model,
+    context: Context,
+    action: Action,
+    Pressed { key, alone, held, before }: Pressed,
+    now: Instant,
+) -> Vec<Effect> {
     match action {
         Action::NextPane => move_focus(model, 1),
         Action::PreviousPane => move_focus(model, -1),
         Action::Help => model.help = Some(Scroll::from_top()),
+        Action::Palette => choose::open_palette(model, context),
+        Action::Models => return choose::open_profiles(model),
+        Action::Interrupt => return interrupt(model, now),
         Action::Back => {
-            let held = last_key.is_some_and(|last| last.code == KeyCode::Esc)
-                && since.is_some_and(|since| since < HELD);
             return back(model, context, key, alone && !held, now);
         }
         Action::EndOfInput if model.prompt.is_empty() => return vec![Effect::Quit],
@@ -278,6 +321,7 @@ fn in_pane(model: &mut Model, context: Context, action: Action) {
                 help.act(action);
             }
         }
+        Context::List => {}
         Context::Tools | Context::Call => model.tools.act(action),
         Context::Inspector | Context::Message => model.inspector.act(action, &model.session),
         Context::Conversation => model.conversation.scroll.act(action),
@@ -367,6 +411,7 @@ fn back(
 ) -> Vec<Effect> {
     match context {
         Context::Help => model.help = None,
+        Context::List => model.popup = None,
         Context::CommandField | Context::ReasonField => {
             if let Some(approval) = &mut model.approval {
                 approval.leave_field(now);
@@ -401,6 +446,7 @@ fn interrupt(model: &mut Model, now: Instant) -> Vec<Effect> {
     }
     model.interrupted = Some(now);
     model.help = None;
+    model.popup = None;
     if let Some(approval) = &mut model.approval {
         approval.leave_field(now);
     }
@@ -447,51 +493,55 @@ fn submit(model: &mut Model) -> Vec<Effect> {
         },
         submitted => submitted,
     };
-    if model.running {
-        match submitted {
-            Submitted::Prompt(_) | Submitted::Own { .. } => {
-                if model.queue.has_room() {
-                    let text = model.prompt.take();
-                    model.queue.push(text);
-                } else {
-                    model.note = Some("The queue is full. Your text stays.".to_owned());
-                }
-                return Vec::new();
-            }
-            Submitted::Continue | Submitted::Clear | Submitted::Revoke | Submitted::Restore => {
-                model.note = Some("Still running: Esc stops it. Your text stays.".to_owned());
-                return Vec::new();
-            }
-            _ => {}
+    if model.running && matches!(submitted, Submitted::Prompt(_) | Submitted::Own { .. }) {
+        if model.queue.has_room() {
+            let text = model.prompt.take();
+            model.queue.push(text);
+        } else {
+            model.note = Some("The queue is full. Your text stays.".to_owned());
         }
+        return Vec::new();
+    }
+    let effects = perform(model, submitted);
+    if effects.is_some() {
+        model.prompt.take();
+    }
+    effects.unwrap_or_default()
+}
+
+/// Does what a submitted text means; `None`, with a note, if that cannot be now.
+pub(super) fn perform(model: &mut Model, submitted: Submitted) -> Option<Vec<Effect>> {
+    if model.running && submitted.is_between_prompts() {
+        model.note = Some("Still running: Esc stops it. Your text stays.".to_owned());
+        return None;
     }
     let command = match submitted {
-        Submitted::Nothing => return Vec::new(),
+        Submitted::Nothing => return None,
+        Submitted::Model(words) => return choose::model_words(model, &words),
+        Submitted::Set(words) => return choose::set_words(model, &words),
         Submitted::Unknown(word) => {
             let word = crate::text::visible(&word, crate::text::Show::Prose).into_owned();
             model.note =
                 Some(format!("No such command: {word}. Nothing was sent. /help lists them."));
-            return Vec::new();
+            return None;
         }
-        Submitted::Quit => return vec![Effect::Quit],
+        Submitted::Quit => return Some(vec![Effect::Quit]),
         Submitted::Help => {
-            model.prompt.take();
             model.help = Some(Scroll::from_top());
-            return Vec::new();
+            return Some(Vec::new());
         }
         Submitted::Allowed => {
-            model.prompt.take();
             model.conversation.note(allowances::told(&model.session));
-            return Vec::new();
+            return Some(Vec::new());
         }
         Submitted::Continue if !model.session.awaits_reply() => {
             let why = "There is nothing to continue: nothing waits for an answer of the model.";
             model.note = Some(why.to_owned());
-            return Vec::new();
+            return None;
         }
         Submitted::NoCommand => {
             model.note = Some("Write a command after the !, such as !ls.".to_owned());
-            return Vec::new();
+            return None;
         }
         Submitted::Own { command, told } => Command::Run { command, told },
         Submitted::Restore => {
@@ -499,27 +549,24 @@ fn submit(model: &mut Model) -> Vec<Effect> {
             let all: Vec<_> = model.session.overlays.entries().map(sent).collect();
             if all.is_empty() {
                 model.note = Some("Nothing is left out or shortened.".to_owned());
-                return Vec::new();
+                return None;
             }
-            model.prompt.take();
             model.note = Some("From the next turn on, all is sent as it was.".to_owned());
-            return vec![Effect::Send(Command::Overlay(all))];
+            return Some(vec![Effect::Send(Command::Overlay(all))]);
         }
         Submitted::Prompt(text) => Command::Prompt(text),
         Submitted::Continue => Command::Continue,
         Submitted::Clear => Command::Clear,
         Submitted::Revoke if model.session.allowed.is_empty() => {
-            model.prompt.take();
             model.note = Some(allowances::NONE.to_owned());
-            return Vec::new();
+            return Some(Vec::new());
         }
         Submitted::Revoke => Command::Revoke,
     };
-    model.prompt.take();
     model.conversation.scroll.go_to_end();
     model.inspector.follow();
     if !matches!(command, Command::Clear | Command::Revoke) {
         begin(model);
     }
-    vec![Effect::Send(command)]
+    Some(vec![Effect::Send(command)])
 }

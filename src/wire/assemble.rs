@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use super::parameters::not_sent;
 use super::sequel::{self, Sequel};
 use super::{Dialect, Format, Parameters, anthropic, json, openai_chat, openai_responses};
 use crate::conversation::{
-    Block, CallId, Entry, EntryId, Origin, Overlay, Overlays, Part, PartNumber, RequestRecord,
-    Role, Slot, Told, ToolDefinition, told,
+    Block, CallId, Entry, EntryId, Opaque, Origin, Overlay, Overlays, Part, PartNumber,
+    RequestRecord, Role, Slot, Told, ToolDefinition, told,
 };
 
 /// What a request says beside its messages.
@@ -46,7 +47,8 @@ pub struct Request {
     pub bytes: u64,
     /// SHA-256 of the body, in hex.
     pub sha256: String,
-    /// What had to be adjusted in entries that are sent for the first time so, in words.
+    /// What had to be adjusted in entries that are sent for the first time so, or for the first time
+    /// again after they went another way; and what cannot be said this way. In words, each once.
     pub repairs: Vec<String>,
 }
 
@@ -57,8 +59,41 @@ pub(super) struct Encoded {
     pub(super) role: &'static str,
     /// The JSON.
     pub(super) json: String,
-    /// What had to be adjusted, in words.
+}
+
+/// How one entry is encoded, and what had to be adjusted.
+#[derive(Debug)]
+pub(super) struct Encoding {
+    format: Format,
+    pub(super) dialect: Dialect,
+    /// Whether the entry goes to the server that it came from: no other understands what is opaque.
+    returns: bool,
     pub(super) repairs: Vec<String>,
+}
+
+impl Encoding {
+    #[cfg(test)]
+    pub(super) fn of(format: Format, dialect: Dialect) -> Self {
+        Self { format, dialect, returns: true, repairs: Vec::new() }
+    }
+
+    /// What only its own server understands, if it goes back there.
+    pub(super) fn own<'a>(&self, opaque: &'a Opaque) -> Option<&'a str> {
+        (self.returns && opaque.format == self.format.name()).then_some(opaque.json.as_str())
+    }
+
+    /// Notes an adjustment.
+    pub(super) fn repair(&mut self, what: &str) {
+        self.repairs.push(what.to_owned());
+    }
+}
+
+/// A way to a server; each has encodings of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Way {
+    format: Format,
+    dialect: Dialect,
+    server: Arc<str>,
 }
 
 /// An encoded entry, or a piece of one, as a numbered part.
@@ -83,8 +118,14 @@ pub(super) enum Step {
 pub struct Assembler {
     numbers: HashMap<Arc<Part>, PartNumber>,
     parts: Vec<Arc<Part>>,
-    /// What each entry became, for each way of encoding: a session may change its format.
-    encoded: HashMap<(Format, Dialect), HashMap<EntryId, Known>>,
+    /// What each entry became, for each way: a session may change its server and its format.
+    encoded: HashMap<Way, HashMap<EntryId, Known>>,
+    /// The server that the next request goes to.
+    server: Arc<str>,
+    /// Which server was talked to when an entry was made.
+    made_at: HashMap<EntryId, Arc<str>>,
+    /// How the last request went.
+    last: Option<(Way, Parameters)>,
     previous: Vec<PartNumber>,
     /// What overlays made necessary in the request before.
     repaired: HashSet<String>,
@@ -95,10 +136,22 @@ pub struct Assembler {
 struct Known {
     overlay: Overlay,
     sequel: sequel::Key,
+    encoded: Pieces,
+}
+
+/// What an entry became, and what had to be adjusted.
+#[derive(Debug, Clone)]
+struct Pieces {
     pieces: Vec<Piece>,
+    repairs: Vec<String>,
 }
 
 impl Assembler {
+    /// From here on requests go to this server: what only another understands is not sent to it.
+    pub fn reach(&mut self, server: &str) {
+        self.server = server.into();
+    }
+
     /// Makes the request that tells the model this history, as the overlays want it told.
     pub fn assemble(
         &mut self,
@@ -106,28 +159,37 @@ impl Assembler {
         overlays: &Overlays,
         settings: &Settings,
     ) -> Request {
+        let Settings { format, dialect, .. } = *settings;
+        let way = Way { format, dialect, server: self.server.clone() };
+        let anew = self.last.as_ref().is_none_or(|(last, _)| *last != way);
+        // What no request has known yet came since the last one, from where that went.
+        let talked_to = self.last.as_ref().map_or(&way.server, |(last, _)| &last.server).clone();
+        for entry in history {
+            self.made_at.entry(entry.id).or_insert_with(|| talked_to.clone());
+        }
         let known = self.parts.len();
         let told = told(history, overlays);
         let mut repairs = self.repairs_of(&told, overlays);
+        if self.last.as_ref().is_none_or(|(_, last)| anew || *last != settings.parameters) {
+            let unsent = settings.parameters.unsent(format);
+            repairs.extend(unsent.map(|parameter| not_sent(parameter, format)));
+        }
         let mut pieces: Vec<Piece> = Vec::with_capacity(told.len());
         let sent: Vec<&Entry> = told.iter().filter_map(Told::entry).collect();
         for (at, told) in told.iter().filter(|told| told.entry().is_some()).enumerate() {
             let after = Sequel::of(&sent[at..]);
-            match told {
-                Told::Whole(entry) => {
-                    let overlay = &Overlay::Sent;
-                    pieces.extend(self.pieces(entry, overlay, after, settings, &mut repairs));
-                }
-                Told::Altered(entry) => {
-                    let overlay = overlays.of(entry.id);
-                    pieces.extend(self.pieces(entry, overlay, after, settings, &mut repairs));
-                }
-                Told::Placeholder(entry) => {
-                    pieces.extend(self.encode(entry, None, after, settings, &mut repairs));
-                }
-                Told::NotSent(_) => {}
+            let (encoded, is_new) = match told {
+                Told::Whole(entry) => self.pieces(entry, &Overlay::Sent, after, &way),
+                Told::Altered(entry) => self.pieces(entry, overlays.of(entry.id), after, &way),
+                Told::Placeholder(entry) => (self.encode(entry, None, after, &way), false),
+                Told::NotSent(_) => continue,
+            };
+            pieces.extend(encoded.pieces);
+            if is_new || anew {
+                repairs.extend(encoded.repairs);
             }
         }
+        self.last = Some((way, settings.parameters.clone()));
         let steps = match settings.format {
             Format::OpenaiChat => in_a_list(openai_chat::frame(settings), pieces),
             Format::OpenaiResponses => in_a_list(openai_responses::frame(settings), pieces),
@@ -155,30 +217,30 @@ impl Assembler {
             keep,
             parts,
             numbers,
-            repairs,
+            repairs: each_once(repairs),
         }
     }
 
-    /// What an entry, or what is told in its place, becomes.
+    /// What an entry, or what is told in its place, becomes, and whether it is sent so for the first
+    /// time.
     fn pieces(
         &mut self,
         entry: &Entry,
         overlay: &Overlay,
         after: Sequel<'_>,
-        settings: &Settings,
-        repairs: &mut Vec<String>,
-    ) -> Vec<Piece> {
-        let way = (settings.format, settings.dialect);
-        let known = self.encoded.get(&way).and_then(|known| known.get(&entry.id));
+        way: &Way,
+    ) -> (Pieces, bool) {
+        let sequel = after.key();
+        let known = self.encoded.get(way).and_then(|known| known.get(&entry.id));
         if let Some(known) =
-            known.filter(|known| known.overlay == *overlay && known.sequel == after.key())
+            known.filter(|known| known.overlay == *overlay && known.sequel == sequel)
         {
-            return known.pieces.clone();
+            return (known.encoded.clone(), false);
         }
-        let pieces = self.encode(entry, Some(entry.id), after, settings, repairs);
-        let known = Known { overlay: overlay.clone(), sequel: after.key(), pieces: pieces.clone() };
-        self.encoded.entry(way).or_default().insert(entry.id, known);
-        pieces
+        let encoded = self.encode(entry, Some(entry.id), after, way);
+        let known = Known { overlay: overlay.clone(), sequel, encoded: encoded.clone() };
+        self.encoded.entry(way.clone()).or_default().insert(entry.id, known);
+        (encoded, true)
     }
 
     /// `of` is the entry that the parts are said to be of.
@@ -187,18 +249,20 @@ impl Assembler {
         entry: &Entry,
         of: Option<EntryId>,
         after: Sequel<'_>,
-        settings: &Settings,
-        repairs: &mut Vec<String>,
-    ) -> Vec<Piece> {
-        let Settings { format, dialect, .. } = *settings;
+        way: &Way,
+    ) -> Pieces {
+        let returns = self.made_at.get(&entry.id).is_none_or(|maker| *maker == way.server);
+        let Way { format, dialect, .. } = *way;
+        let mut encoding = Encoding { format, dialect, returns, repairs: Vec::new() };
         let encoded = match format {
-            Format::OpenaiChat => openai_chat::encode(entry, dialect).into_iter().collect(),
-            Format::Anthropic => anthropic::encode(entry, after).into_iter().collect(),
-            Format::OpenaiResponses => openai_responses::encode(entry, dialect),
+            Format::OpenaiChat => openai_chat::encode(entry, &mut encoding).into_iter().collect(),
+            Format::Anthropic => {
+                anthropic::encode(entry, after, &mut encoding).into_iter().collect()
+            }
+            Format::OpenaiResponses => openai_responses::encode(entry, &mut encoding),
         };
         let mut pieces = Vec::with_capacity(encoded.len());
-        for Encoded { role, json, repairs: made } in encoded {
-            repairs.extend(made);
+        for Encoded { role, json } in encoded {
             let slot = match format {
                 Format::OpenaiChat | Format::OpenaiResponses => Slot::MessageStart(role.to_owned()),
                 Format::Anthropic => anthropic::slot(role),
@@ -206,7 +270,7 @@ impl Assembler {
             let part = Part { origin: entry.origin, entry: of, slot, text: json.into() };
             pieces.push(Piece { role, part: self.number(part) });
         }
-        pieces
+        Pieces { pieces, repairs: encoding.repairs }
     }
 
     /// What overlays make necessary, so far as the request before did not have it.
@@ -259,6 +323,19 @@ fn call_of(block: &Block) -> Option<&CallId> {
         Block::Result(result) => Some(&result.call),
         _ => None,
     }
+}
+
+/// Each text once, with how often it occurs.
+fn each_once(texts: Vec<String>) -> Vec<String> {
+    let mut counted: Vec<(String, usize)> = Vec::new();
+    for text in texts {
+        match counted.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, times)) => *times += 1,
+            None => counted.push((text, 1)),
+        }
+    }
+    let told = |(text, times)| if times == 1 { text } else { format!("{text} ({times} times)") };
+    counted.into_iter().map(told).collect()
 }
 
 /// What stands around the messages.

@@ -4,7 +4,10 @@
 
 use std::borrow::Cow;
 
-use crate::conversation::Call;
+use sha2::{Digest, Sha256};
+
+use super::CallIds;
+use crate::conversation::{Call, CallId};
 
 /// The longest name of a tool that all servers take, in characters.
 const NAME: usize = 64;
@@ -36,6 +39,30 @@ pub(super) fn arguments<'a>(call: &'a Call, repairs: &mut Vec<String>) -> &'a st
             "{}"
         }
     }
+}
+
+/// A call's id as this server takes it; the same for the call and for its result.
+pub(super) fn id(id: &CallId, taken: CallIds) -> Cow<'_, str> {
+    let is_nine = || id.0.len() == 9 && id.0.bytes().all(|b| b.is_ascii_alphanumeric());
+    match taken {
+        CallIds::Any => Cow::Borrowed(&id.0),
+        CallIds::Short if id.0.chars().count() <= 40 => Cow::Borrowed(&id.0),
+        CallIds::Nine if is_nine() => Cow::Borrowed(&id.0),
+        CallIds::Short => Cow::Owned(format!("call_{}", digest(id, 32))),
+        CallIds::Nine => Cow::Owned(digest(id, 9)),
+    }
+}
+
+/// Letters and digits that stand for an id.
+fn digest(id: &CallId, length: usize) -> String {
+    const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+    let hash = Sha256::digest(id.0.as_bytes());
+    hash.iter().take(length).map(|byte| char::from(LETTERS[usize::from(*byte) % 62])).collect()
+}
+
+/// That an id is not sent as it is.
+pub(super) fn id_repair(id: &CallId, sent: &str) -> String {
+    format!("call {id}: its id is sent as \"{sent}\"")
 }
 
 /// What all servers take in a name.

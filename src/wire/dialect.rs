@@ -15,6 +15,8 @@ pub struct Dialect {
     /// Whether the model may ask for several calls at once (`parallel_tool_calls`, on Anthropic
     /// `disable_parallel_tool_use`); `None` leaves it to the server.
     pub parallel_calls: Option<bool>,
+    /// Which ids of calls it takes.
+    pub call_ids: CallIds,
 }
 
 impl Default for Dialect {
@@ -26,6 +28,7 @@ impl Default for Dialect {
             stream_options: true,
             system_role: SystemRole::System,
             parallel_calls: None,
+            call_ids: CallIds::Any,
         }
     }
 }
@@ -49,6 +52,17 @@ pub enum MaxTokens {
     MaxCompletionTokens,
 }
 
+/// Which ids of calls a server takes: those that another server gave may look otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CallIds {
+    /// Whatever the format takes.
+    Any,
+    /// At most 40 characters (`OpenAI`).
+    Short,
+    /// Nine letters and digits (Mistral).
+    Nine,
+}
+
 /// Role of the system prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SystemRole {
@@ -66,17 +80,4 @@ impl SystemRole {
             Self::Developer => "developer",
         }
     }
-}
-
-/// What the user sets for every request; `None` leaves the server's default.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Parameters {
-    /// How freely the model chooses; mostly 0 to 2.
-    pub temperature: Option<f64>,
-    /// Tokens that a reply may take.
-    pub max_tokens: Option<u32>,
-    /// How hard a reasoning model thinks, in the server's words (`low`, `high` …).
-    pub effort: Option<String>,
-    /// Tokens that a model may think (Anthropic).
-    pub thinking_budget: Option<u32>,
 }

@@ -17,6 +17,7 @@ mod openai_chat;
 mod openai_responses;
 pub mod outline;
 mod overlaid;
+mod parameters;
 mod remedy;
 mod response;
 mod sequel;
@@ -24,9 +25,10 @@ mod sse;
 pub mod views;
 
 pub use assemble::{Assembler, Request, Settings, is_body_of};
-pub use dialect::{Dialect, MaxTokens, Parameters, ReasoningBack, SystemRole};
+pub use dialect::{CallIds, Dialect, MaxTokens, ReasoningBack, SystemRole};
 pub use members::Members;
 pub use overlaid::{rows_of_turn, sent_of, sent_of_result};
+pub use parameters::Parameters;
 pub use remedy::{Refused, Remedy, Shorter};
 pub use response::Decoder;
 

@@ -59,6 +59,7 @@ impl Stage {
         let setup = Setup {
             directory: "~/shop".to_owned(),
             profile: profile.clone(),
+            parameters: Vec::new(),
             mode,
             turn_limit: 50,
             colour: true,
@@ -92,6 +93,7 @@ impl Stage {
             match effect {
                 Effect::Send(command) => self.sent.push(command),
                 Effect::Quit => self.quit = true,
+                Effect::Suspend => {}
                 Effect::ReadExchanges { turn, attempts } => {
                     let kept = |attempt| self.kept.get(&attempt).cloned().unwrap_or(Kept::NotSaved);
                     let kept =

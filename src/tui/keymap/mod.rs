@@ -34,6 +34,8 @@ pub enum Context {
     ReasonField,
     /// The help.
     Help,
+    /// A list that is open over the screen.
+    List,
 }
 
 /// What a key means.
@@ -61,6 +63,12 @@ pub(super) enum Action {
     PreviousPane,
     /// Shows or hides the help.
     Help,
+    /// Lists every command.
+    Palette,
+    /// Lists the profiles and models.
+    Models,
+    /// Asks the server for its models.
+    Ask,
     /// One row up.
     Up,
     /// One row down.
@@ -116,6 +124,12 @@ pub(super) struct Binding {
     action: Action,
 }
 
+impl Binding {
+    pub(super) fn action(&self) -> Action {
+        self.action
+    }
+}
+
 /// What the footer names: all but the choices, which stand in the panel.
 pub(super) fn footer(context: Context) -> impl Iterator<Item = &'static Binding> {
     let context = if context == Context::Approval { Context::ApprovalWaits } else { context };
@@ -129,7 +143,14 @@ pub(super) fn choices() -> impl Iterator<Item = (&'static Binding, Action)> {
 
 /// The sections of the help, the one for `context` first.
 pub(super) fn sections(context: Context) -> impl Iterator<Item = (&'static str, &'static Binding)> {
-    const ALL: [(&str, Context); 9] = [
+    actions(context).map(|(name, _, binding)| (name, binding))
+}
+
+/// Every key with the place where it means something, those of `context` first.
+pub(super) fn actions(
+    context: Context,
+) -> impl Iterator<Item = (&'static str, Context, &'static Binding)> {
+    const ALL: [(&str, Context); 10] = [
         ("Prompt", Context::Prompt),
         ("Approval", Context::Approval),
         ("Editing a command", Context::CommandField),
@@ -139,6 +160,7 @@ pub(super) fn sections(context: Context) -> impl Iterator<Item = (&'static str, 
         ("A call", Context::Call),
         ("Inspector", Context::Inspector),
         ("A message", Context::Message),
+        ("A list", Context::List),
     ];
     let context = if context == Context::ApprovalWaits { Context::Approval } else { context };
     let first = ALL.into_iter().filter(move |(_, other)| *other == context);
@@ -146,9 +168,10 @@ pub(super) fn sections(context: Context) -> impl Iterator<Item = (&'static str, 
     first
         .chain(rest)
         .flat_map(|(name, context)| {
-            tables(context).iter().copied().flatten().map(move |binding| (name, binding))
+            let bindings = tables(context).iter().copied().flatten();
+            bindings.map(move |binding| (name, context, binding))
         })
-        .chain(ANYWHERE.iter().map(|binding| ("Anywhere", binding)))
+        .chain(ANYWHERE.iter().map(move |binding| ("Anywhere", context, binding)))
 }
 
 /// What a key means in a context; `None` if it is text or nothing.
@@ -173,7 +196,7 @@ mod tests {
     use super::tables::ctrl;
     use super::*;
 
-    const CONTEXTS: [Context; 11] = [
+    const CONTEXTS: [Context; 12] = [
         Context::Prompt,
         Context::Conversation,
         Context::Tools,
@@ -185,6 +208,7 @@ mod tests {
         Context::CommandField,
         Context::ReasonField,
         Context::Help,
+        Context::List,
     ];
 
     #[test]

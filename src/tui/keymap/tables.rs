@@ -59,6 +59,19 @@ const INTERRUPT: Binding = bind(
     "stops; when idle clears the draft; twice quits",
     Action::Interrupt,
 );
+const PALETTE: Binding =
+    bind(&[ctrl('p')], "Ctrl-P", "commands", "lists every command and its key", Action::Palette);
+const MODELS: Binding = bind(
+    &[ctrl('t')],
+    "Ctrl-T",
+    "model",
+    "another model or profile, and the parameters",
+    Action::Models,
+);
+/// Everywhere but in the prompt the footer has more urgent keys to name.
+const COMMANDS: &[Binding] = &[Binding { short: "", ..PALETTE }, Binding { short: "", ..MODELS }];
+/// As [`COMMANDS`], while a call is asked for.
+const COMMANDS_ONLY: &[Binding] = &[Binding { short: "", ..PALETTE }];
 const NEW_LINE: Binding = bind(
     &[ctrl('j'), Key(KeyCode::Enter, KeyModifiers::ALT), Key(KeyCode::Enter, KeyModifiers::SHIFT)],
     "Ctrl-J",
@@ -90,7 +103,9 @@ const PROMPT: &[Binding] = &[
         "shows these keys; so does /help, and ? in the other panes",
         Action::Help,
     ),
+    PALETTE,
     NEW_LINE,
+    MODELS,
     bind(
         &[ctrl('s')],
         "Ctrl-S",
@@ -344,20 +359,31 @@ pub(super) const ANYWHERE: &[Binding] = &[bind(
     "stops limpid and its commands; fg in the shell continues them",
     Action::Suspend,
 )];
+const LIST: &[Binding] = &[
+    bind(&[key(KeyCode::Enter)], "Enter", "choose", "takes the selected row", Action::Submit),
+    bind(&[key(KeyCode::Esc)], "Esc", "back", "one list back, or closes it", Action::Back),
+    bind(&[key(KeyCode::Tab)], "Tab", "ask the server", "models: asks the server", Action::Ask),
+    bind(&[key(KeyCode::Up)], "↑", "up", "the row above", Action::Up),
+    bind(&[key(KeyCode::Down)], "↓", "down", "the row below", Action::Down),
+    PAGE_UP,
+    PAGE_DOWN,
+    INTERRUPT,
+];
 
 /// The tables of a context, the most useful first.
 pub(super) fn tables(context: Context) -> &'static [&'static [Binding]] {
     match context {
         Context::Prompt => &[PROMPT],
-        Context::Conversation => &[CONVERSATION],
-        Context::Tools => &[TOOLS],
-        Context::Call => &[CALL],
-        Context::Inspector => &[INSPECTOR, VIEWS, AROUND],
-        Context::Message => &[MESSAGE, VIEWS, AROUND],
-        Context::Approval => &[CHOICES, APPROVAL],
-        Context::ApprovalWaits => &[APPROVAL],
+        Context::Conversation => &[CONVERSATION, COMMANDS],
+        Context::Tools => &[TOOLS, COMMANDS],
+        Context::Call => &[CALL, COMMANDS],
+        Context::Inspector => &[INSPECTOR, VIEWS, AROUND, COMMANDS],
+        Context::Message => &[MESSAGE, VIEWS, AROUND, COMMANDS],
+        Context::Approval => &[CHOICES, APPROVAL, COMMANDS_ONLY],
+        Context::ApprovalWaits => &[APPROVAL, COMMANDS_ONLY],
         Context::CommandField => &[COMMAND_FIELD],
         Context::ReasonField => &[REASON_FIELD],
         Context::Help => &[HELP],
+        Context::List => &[LIST],
     }
 }

@@ -64,6 +64,7 @@ fn word<'a>(view: &View<'_>, context: Context, binding: &'a keymap::Binding) -> 
     match (context, binding.label) {
         (Context::Prompt, "Enter") if model.running => "queue",
         (Context::Prompt, "Ctrl-S") if !model.running || model.queue.next().is_none() => "",
+        (Context::List, "Tab") if !model.asks_for_models() => "",
         (Context::Prompt, "Esc") if model.approval.is_some() => "deny",
         (Context::Prompt, "Ctrl-O") => model.offer.as_ref().map_or("", Offer::word),
         (Context::Prompt, "Esc") if model.offer.is_some() && !model.running => "not now",

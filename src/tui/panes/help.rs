@@ -10,16 +10,27 @@ use crate::tui::rows::Rows;
 use crate::tui::scroll::{Measure, Scroll};
 use crate::tui::theme::Look;
 
-const WORDS: [(&str, &str); 9] = [
+/// The words that the prompt knows, and what they do.
+pub(in crate::tui) const WORDS: [(&str, &str); 9] = [
     ("/help", "shows these keys"),
     ("/continue", "posts the history once more: after a failure, a stop or the turn limit"),
     ("/clear", "starts anew: the model will remember nothing, every command asks again"),
     ("/allowed", "lists the commands that you allowed for the session"),
     ("/revoke", "ends that: every command asks again"),
-    ("!command", "runs it at once; the model is told command and output with your next prompt"),
-    ("!!command", "runs it at once; nothing of it is sent to the model"),
+    (
+        "/model",
+        "another model or profile: alone it lists them; /model PROFILE, /model ID (at this server), \
+         /model PROFILE ID",
+    ),
+    ("/set", "parameters: alone it lists them; /set temperature 0.2, /set temperature unset"),
     ("/restore", "sends again what was left out or shortened"),
     ("/quit", "ends limpid; so do q and exit alone"),
+];
+
+/// What begins with a mark, and what it does.
+const MARKS: [(&str, &str); 2] = [
+    ("!command", "runs it at once; the model is told command and output with your next prompt"),
+    ("!!command", "runs it at once; nothing of it is sent to the model"),
 ];
 
 /// The keys of the editor, which takes them itself.
@@ -67,7 +78,7 @@ pub(in crate::tui) fn draw(
         entry(&mut rows, keys, what, inside.width);
     }
     heading(&mut rows, &mut last, "Words in the prompt", inside.width);
-    for (word, what) in WORDS {
+    for (word, what) in WORDS.into_iter().chain(MARKS) {
         entry(&mut rows, word, what, inside.width);
     }
     heading(&mut rows, &mut last, "Dangerous commands", inside.width);

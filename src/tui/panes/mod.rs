@@ -6,6 +6,7 @@ pub(super) mod conversation;
 pub(super) mod footer;
 pub(super) mod help;
 pub(super) mod inspector;
+pub(super) mod list;
 pub(super) mod offer;
 pub(super) mod prompt;
 pub(super) mod queue;

@@ -46,6 +46,10 @@ pub(in crate::tui) enum Submitted {
     Restore,
     /// `/help`
     Help,
+    /// `/model` and the words after it
+    Model(Vec<String>),
+    /// `/set` and the words after it
+    Set(Vec<String>),
     /// `/quit`, `q` or `exit`
     Quit,
     /// A single `/word` that limpid does not know.
@@ -53,8 +57,13 @@ pub(in crate::tui) enum Submitted {
 }
 
 impl Submitted {
-    /// What a text means. Only a single word of small letters after the slash is a command, so
-    /// that `/usr/bin/env …` is a prompt.
+    /// Whether it can only be done while the loop waits for a prompt.
+    pub(in crate::tui) fn is_between_prompts(&self) -> bool {
+        matches!(self, Self::Continue | Self::Clear | Self::Revoke | Self::Restore)
+    }
+
+    /// What a text means. Only a single word of small letters after the slash is a command, or one
+    /// that takes further words on the same line, so that `/usr/bin/env …` is a prompt.
     pub(in crate::tui) fn of(text: String) -> Self {
         let word = text.trim();
         match word {
@@ -77,6 +86,13 @@ impl Submitted {
                 return Self::NoCommand;
             }
             return Self::Own { command: command.to_owned(), told };
+        }
+        let mut words = word.split(' ').filter(|word| !word.is_empty());
+        let first = words.next().filter(|_| !word.contains('\n'));
+        match first {
+            Some("/model") => return Self::Model(words.map(str::to_owned).collect()),
+            Some("/set") => return Self::Set(words.map(str::to_owned).collect()),
+            _ => {}
         }
         match word.strip_prefix('/') {
             Some(name) if !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase()) => {

@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::conversation::{Block, Call, CallId, Entry, Opaque, Role, Slot};
-use crate::wire::assemble::Encoded;
+use crate::conversation::{Block, Call, CallId, Entry, Reasoning, Role, Slot};
+use crate::wire::assemble::{Encoded, Encoding};
 use crate::wire::sequel::Sequel;
-use crate::wire::{Format, calls_back, json};
+use crate::wire::{calls_back, json};
 
 /// Where an entry of this role stands in the body.
 pub(in crate::wire) fn slot(role: &str) -> Slot {
@@ -19,8 +19,11 @@ pub(in crate::wire) fn slot(role: &str) -> Slot {
 }
 
 /// An entry as blocks; `None` if it holds nothing that can be sent.
-pub(in crate::wire) fn encode(entry: &Entry, sequel: Sequel<'_>) -> Option<Encoded> {
-    let mut repairs = Vec::new();
+pub(in crate::wire) fn encode(
+    entry: &Entry,
+    sequel: Sequel<'_>,
+    encoding: &mut Encoding,
+) -> Option<Encoded> {
     let (role, blocks) = match entry.role {
         Role::System => ("system", text_block(&entry.text()).into_iter().collect()),
         Role::User => ("user", text_block(&entry.text()).into_iter().collect()),
@@ -31,15 +34,20 @@ pub(in crate::wire) fn encode(entry: &Entry, sequel: Sequel<'_>) -> Option<Encod
             let kind = "tool_result";
             ("user", vec![json(&ToolResult { kind, tool_use_id, content: &result.text, is_error })])
         }
-        Role::Assistant => ("assistant", assistant(entry, sequel, &mut repairs)),
+        Role::Assistant => ("assistant", assistant(entry, sequel, encoding)),
     };
     let mut json = blocks.join(",");
     // Nothing is left without the bracket that `layout` puts back.
-    json.pop()?;
-    Some(Encoded { role, json, repairs })
+    if json.pop().is_none() {
+        if role == "assistant" {
+            encoding.repair("a reply of which nothing can be sent is left out");
+        }
+        return None;
+    }
+    Some(Encoded { role, json })
 }
 
-fn assistant(entry: &Entry, sequel: Sequel<'_>, repairs: &mut Vec<String>) -> Vec<String> {
+fn assistant(entry: &Entry, sequel: Sequel<'_>, encoding: &mut Encoding) -> Vec<String> {
     let mut sent = Vec::new();
     // How much of it is more than thinking at its end: a message may not end with that.
     let mut led_to = 0;
@@ -47,25 +55,20 @@ fn assistant(entry: &Entry, sequel: Sequel<'_>, repairs: &mut Vec<String>) -> Ve
         match block {
             Block::Text(text) => sent.extend(text_block(text)),
             Block::Reasoning(reasoning) => {
-                match reasoning.opaque.as_ref().and_then(own) {
-                    Some(json) => sent.push(json.to_owned()),
-                    None => {
-                        repairs.push("reasoning without a signature is not sent back".to_owned());
-                    }
-                }
+                sent.extend(thinking(reasoning, encoding));
                 continue;
             }
-            Block::Call(call) => sent.push(tool_use(call, repairs)),
-            Block::Opaque(opaque) => match own(opaque) {
-                Some(json) if sequel.is_open() || has_its_result(json, entry, sequel) => {
+            Block::Call(call) => sent.push(tool_use(call, &mut encoding.repairs)),
+            Block::Opaque(opaque) => match encoding.own(opaque) {
+                Some(json) if sequel.is_open() || has_its_result(json, entry, sequel, encoding) => {
                     sent.push(json.to_owned());
                 }
                 Some(_) => {
-                    repairs.push("a server's call without its result is left out".to_owned());
+                    encoding.repair("a server's call without its result is left out");
                     continue;
                 }
                 None => {
-                    repairs.push("what only another server understands is left out".to_owned());
+                    encoding.repair("what only another server understands is left out");
                     continue;
                 }
             },
@@ -74,19 +77,26 @@ fn assistant(entry: &Entry, sequel: Sequel<'_>, repairs: &mut Vec<String>) -> Ve
         led_to = sent.len();
     }
     if !sequel.is_open() && sent.len() > led_to {
-        repairs.push("reasoning that led to nothing is not sent back".to_owned());
+        encoding.repair("reasoning that led to nothing is not sent back");
         sent.truncate(led_to);
     }
     sent
 }
 
-/// A piece that came in this format.
-fn own(opaque: &Opaque) -> Option<&str> {
-    (opaque.format == Format::Anthropic.name()).then_some(opaque.json.as_str())
+fn thinking(reasoning: &Reasoning, encoding: &mut Encoding) -> Option<String> {
+    let Some(opaque) = &reasoning.opaque else {
+        encoding.repair("reasoning without a signature is not sent back");
+        return None;
+    };
+    let own = encoding.own(opaque).map(str::to_owned);
+    if own.is_none() {
+        encoding.repair("reasoning sealed by another server is not sent back");
+    }
+    own
 }
 
 /// Whether a call that the server ran itself has its result; true for any other block.
-fn has_its_result(json: &str, entry: &Entry, sequel: Sequel<'_>) -> bool {
+fn has_its_result(json: &str, entry: &Entry, sequel: Sequel<'_>, encoding: &Encoding) -> bool {
     #[derive(serde::Deserialize)]
     struct Named {
         #[serde(rename = "type", default)]
@@ -101,7 +111,8 @@ fn has_its_result(json: &str, entry: &Entry, sequel: Sequel<'_>) -> bool {
     let Some(block) = named(json) else { return false };
     !block.kind.ends_with("tool_use")
         || entry.blocks.iter().chain(sequel.blocks()).any(|other| match other {
-            Block::Opaque(other) => own(other)
+            Block::Opaque(other) => encoding
+                .own(other)
                 .and_then(named)
                 .is_some_and(|other| other.tool_use_id.is_some() && other.tool_use_id == block.id),
             _ => false,
@@ -116,7 +127,7 @@ fn text_block(text: &str) -> Option<String> {
 fn tool_use(call: &Call, repairs: &mut Vec<String>) -> String {
     let id = wire_id(&call.id);
     if matches!(id, Cow::Owned(_)) {
-        repairs.push(format!("call {}: its id is sent as \"{id}\"", call.id));
+        repairs.push(calls_back::id_repair(&call.id, &id));
     }
     let name = calls_back::name(call, repairs);
     let Ok(input) = serde_json::from_str::<&RawValue>(calls_back::arguments(call, repairs)) else {

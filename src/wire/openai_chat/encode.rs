@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use crate::conversation::{Block, Call, Entry, Origin, Part, Role, Slot};
-use crate::wire::assemble::{Encoded, Frame, envelope, model};
-use crate::wire::{Dialect, MaxTokens, ReasoningBack, Settings, calls_back, json};
+use crate::wire::assemble::{Encoded, Encoding, Frame, envelope, model};
+use crate::wire::{MaxTokens, ReasoningBack, Settings, calls_back, json};
 
 /// The members of the body beside `messages`.
 pub(in crate::wire) fn frame(settings: &Settings) -> Frame {
@@ -63,10 +63,10 @@ fn parameters(settings: &Settings) -> String {
     text
 }
 
-/// An entry as a message; `None` if it holds nothing that can be sent (reasoning alone).
-pub(in crate::wire) fn encode(entry: &Entry, dialect: Dialect) -> Option<Encoded> {
+/// An entry as a message; `None` if it holds nothing that can be sent.
+pub(in crate::wire) fn encode(entry: &Entry, encoding: &mut Encoding) -> Option<Encoded> {
     let text = entry.text();
-    let mut repairs = Vec::new();
+    let dialect = encoding.dialect;
     let (role, json) = match entry.role {
         Role::System | Role::User if text.trim().is_empty() => return None,
         Role::System => {
@@ -76,47 +76,58 @@ pub(in crate::wire) fn encode(entry: &Entry, dialect: Dialect) -> Option<Encoded
         Role::User => ("user", json(&Plain { role: "user", content: &text })),
         Role::Tool => {
             let result = entry.result()?;
-            let message =
-                ToolMessage { role: "tool", tool_call_id: &result.call.0, content: &result.text };
+            let tool_call_id = calls_back::id(&result.call, dialect.call_ids);
+            let message = ToolMessage { role: "tool", tool_call_id, content: &result.text };
             ("tool", json(&message))
         }
-        Role::Assistant => {
-            let calls: Vec<_> =
-                entry.calls().map(|call| function_call(call, &mut repairs)).collect();
-            let content = Some(text.as_str()).filter(|text| !text.trim().is_empty());
-            if content.is_none() && calls.is_empty() {
-                return None;
-            }
-            let goes_back = dialect.reasoning_back == ReasoningBack::WithCalls && !calls.is_empty();
-            let reasoning_content = goes_back.then(|| reasoning(entry));
-            if !goes_back && entry.blocks.iter().any(|block| matches!(block, Block::Reasoning(_))) {
-                repairs.push("reasoning is not sent back".to_owned());
-            }
-            if entry.blocks.iter().any(|block| matches!(block, Block::Opaque(_))) {
-                repairs.push("what only another server understands is left out".to_owned());
-            }
-            let role = "assistant";
-            (role, json(&Assistant { role, content, reasoning_content, tool_calls: calls }))
-        }
+        Role::Assistant => ("assistant", assistant(entry, &text, encoding)?),
     };
-    Some(Encoded { role, json, repairs })
+    Some(Encoded { role, json })
 }
 
-fn reasoning(entry: &Entry) -> String {
-    entry
-        .blocks
-        .iter()
-        .filter_map(|block| match block {
-            Block::Reasoning(reasoning) => Some(reasoning.text.as_str()),
-            _ => None,
-        })
-        .collect()
+fn assistant(entry: &Entry, text: &str, encoding: &mut Encoding) -> Option<String> {
+    let calls: Vec<_> = entry.calls().map(|call| function_call(call, encoding)).collect();
+    let goes_back =
+        encoding.dialect.reasoning_back == ReasoningBack::WithCalls && !calls.is_empty();
+    let mut reasoning = String::new();
+    let mut called = false;
+    for block in &entry.blocks {
+        match block {
+            Block::Reasoning(thought) if goes_back => {
+                reasoning.push_str(&thought.text);
+                if thought.opaque.is_some() {
+                    encoding.repair(if thought.text.is_empty() {
+                        "sealed reasoning is left out"
+                    } else {
+                        "reasoning goes back as text, without its seal"
+                    });
+                }
+            }
+            Block::Reasoning(_) => encoding.repair("reasoning is not sent back"),
+            Block::Opaque(_) => encoding.repair("what only another server understands is left out"),
+            Block::Text(_) if called => encoding.repair("text after a call is sent before it"),
+            Block::Call(_) => called = true,
+            Block::Text(_) | Block::Result(_) => {}
+        }
+    }
+    let role = "assistant";
+    let content = Some(text).filter(|text| !text.trim().is_empty());
+    if content.is_none() && calls.is_empty() {
+        encoding.repair("a reply of which nothing can be sent is left out");
+        return None;
+    }
+    let reasoning_content = goes_back.then_some(reasoning);
+    Some(json(&Assistant { role, content, reasoning_content, tool_calls: calls }))
 }
 
-fn function_call<'a>(call: &'a Call, repairs: &mut Vec<String>) -> ToolCall<'a> {
-    let arguments = calls_back::arguments(call, repairs);
-    let name = calls_back::name(call, repairs);
-    ToolCall { id: &call.id.0, kind: "function", function: Function { name, arguments } }
+fn function_call<'a>(call: &'a Call, encoding: &mut Encoding) -> ToolCall<'a> {
+    let id = calls_back::id(&call.id, encoding.dialect.call_ids);
+    if matches!(id, Cow::Owned(_)) {
+        encoding.repairs.push(calls_back::id_repair(&call.id, &id));
+    }
+    let arguments = calls_back::arguments(call, &mut encoding.repairs);
+    let name = calls_back::name(call, &mut encoding.repairs);
+    ToolCall { id, kind: "function", function: Function { name, arguments } }
 }
 
 #[derive(Serialize)]
@@ -128,7 +139,7 @@ struct Plain<'a> {
 #[derive(Serialize)]
 struct ToolMessage<'a> {
     role: &'a str,
-    tool_call_id: &'a str,
+    tool_call_id: Cow<'a, str>,
     content: &'a str,
 }
 
@@ -144,7 +155,7 @@ struct Assistant<'a> {
 
 #[derive(Serialize)]
 struct ToolCall<'a> {
-    id: &'a str,
+    id: Cow<'a, str>,
     #[serde(rename = "type")]
     kind: &'a str,
     function: Function<'a>,
@@ -159,7 +170,7 @@ struct Function<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{Format, Parameters};
+    use crate::wire::{Dialect, Format, Parameters};
 
     fn after(dialect: Dialect, parameters: Parameters) -> String {
         let model = "m".to_owned();
@@ -211,15 +222,18 @@ mod tests {
             Entry { id, parent: None, role: Role::Assistant, origin: Origin::Model, blocks }
         };
         let back = Dialect { reasoning_back: ReasoningBack::WithCalls, ..Dialect::default() };
-        let sent = |entry: &Entry, dialect: &Dialect| encode(entry, *dialect).unwrap();
-        let json = sent(&entry(Some("hm"), true), &back).json;
+        let sent = |entry: &Entry, dialect: Dialect| {
+            let mut encoding = Encoding::of(Format::OpenaiChat, dialect);
+            (encode(entry, &mut encoding).unwrap().json, encoding.repairs)
+        };
+        let (json, _) = sent(&entry(Some("hm"), true), back);
         assert!(json.contains(r#""reasoning_content":"hm""#), "{json}");
-        let json = sent(&entry(None, true), &back).json;
+        let (json, _) = sent(&entry(None, true), back);
         assert!(json.contains(r#""reasoning_content":"""#), "{json}");
-        let json = sent(&entry(Some("hm"), false), &back).json;
+        let (json, _) = sent(&entry(Some("hm"), false), back);
         assert!(!json.contains("reasoning_content"), "{json}");
-        let refused = sent(&entry(Some("hm"), true), &Dialect::default());
-        assert!(!refused.json.contains("hm"), "{}", refused.json);
-        assert_eq!(refused.repairs, ["reasoning is not sent back"]);
+        let (json, repairs) = sent(&entry(Some("hm"), true), Dialect::default());
+        assert!(!json.contains("hm"), "{json}");
+        assert_eq!(repairs, ["reasoning is not sent back"]);
     }
 }

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::conversation::{Block, Call, Entry, Opaque, Origin, Part, Role, Slot};
-use crate::wire::assemble::{Encoded, Frame, envelope, model, within};
-use crate::wire::{Dialect, Format, Settings, calls_back, json};
+use crate::conversation::{Block, Call, Entry, Origin, Part, Reasoning, Role, Slot};
+use crate::wire::assemble::{Encoded, Encoding, Frame, envelope, model, within};
+use crate::wire::{Settings, calls_back, json};
 
 /// The members of the body beside `input`.
 pub(in crate::wire) fn frame(settings: &Settings) -> Frame {
@@ -57,27 +57,32 @@ fn parameters(settings: &Settings) -> String {
 }
 
 /// An entry as items; none if it holds nothing that can be sent.
-pub(in crate::wire) fn encode(entry: &Entry, dialect: Dialect) -> Vec<Encoded> {
+pub(in crate::wire) fn encode(entry: &Entry, encoding: &mut Encoding) -> Vec<Encoded> {
     let text = entry.text();
     let plain = |role: &'static str| -> Vec<Encoded> {
         let item = json(&Plain { role, content: &text });
         (!text.trim().is_empty()).then(|| encoded(role, item)).into_iter().collect()
     };
     match entry.role {
-        Role::System => plain(dialect.system_role.word()),
+        Role::System => plain(encoding.dialect.system_role.word()),
         Role::User => plain("user"),
         Role::Tool => {
             let Some(result) = entry.result() else { return Vec::new() };
             let kind = "function_call_output";
-            let item = CallOutput { kind, call_id: &result.call.0, output: &result.text };
-            vec![encoded(kind, json(&item))]
+            let call_id = calls_back::id(&result.call, encoding.dialect.call_ids);
+            vec![encoded(kind, json(&CallOutput { kind, call_id, output: &result.text }))]
         }
-        Role::Assistant => assistant(entry),
+        Role::Assistant => {
+            let items = assistant(entry, encoding);
+            if items.is_empty() {
+                encoding.repair("a reply of which nothing can be sent is left out");
+            }
+            items
+        }
     }
 }
 
-fn assistant(entry: &Entry) -> Vec<Encoded> {
-    let mut repairs = Vec::new();
+fn assistant(entry: &Entry, encoding: &mut Encoding) -> Vec<Encoded> {
     let mut items = Vec::new();
     // How many of them are more than reasoning at the end: an item of it may not come last.
     let mut led_to = 0;
@@ -89,22 +94,17 @@ fn assistant(entry: &Entry) -> Vec<Encoded> {
                 items.push(encoded("assistant", json(&item)));
             }
             Block::Text(_) | Block::Result(_) => continue,
-            Block::Reasoning(reasoning) => {
-                match reasoning.opaque.as_ref().and_then(own) {
-                    Some(json) => items.push(encoded("reasoning", json.to_owned())),
-                    None => {
-                        repairs.push("reasoning that is not encrypted is not sent back".to_owned());
-                    }
-                }
+            Block::Reasoning(thought) => {
+                items.extend(reasoning(thought, encoding));
                 continue;
             }
             Block::Call(call) => {
-                items.push(encoded("function_call", function_call(call, &mut repairs)));
+                items.push(encoded("function_call", function_call(call, encoding)));
             }
-            Block::Opaque(opaque) => match own(opaque) {
+            Block::Opaque(opaque) => match encoding.own(opaque) {
                 Some(json) => items.push(encoded("server_item", json.to_owned())),
                 None => {
-                    repairs.push("what only another server understands is left out".to_owned());
+                    encoding.repair("what only another server understands is left out");
                     continue;
                 }
             },
@@ -112,28 +112,36 @@ fn assistant(entry: &Entry) -> Vec<Encoded> {
         led_to = items.len();
     }
     if items.len() > led_to {
-        repairs.push("reasoning that led to nothing is not sent back".to_owned());
+        encoding.repair("reasoning that led to nothing is not sent back");
         items.truncate(led_to);
-    }
-    if let Some(first) = items.first_mut() {
-        first.repairs = repairs;
     }
     items
 }
 
-fn function_call(call: &Call, repairs: &mut Vec<String>) -> String {
-    let name = calls_back::name(call, repairs);
-    let arguments = calls_back::arguments(call, repairs);
-    json(&FunctionCall { kind: "function_call", call_id: &call.id.0, name, arguments })
+fn reasoning(reasoning: &Reasoning, encoding: &mut Encoding) -> Option<Encoded> {
+    let Some(opaque) = &reasoning.opaque else {
+        encoding.repair("reasoning that is not encrypted is not sent back");
+        return None;
+    };
+    let own = encoding.own(opaque).map(|json| encoded("reasoning", json.to_owned()));
+    if own.is_none() {
+        encoding.repair("reasoning sealed by another server is not sent back");
+    }
+    own
 }
 
-/// A piece that came in this format.
-fn own(opaque: &Opaque) -> Option<&str> {
-    (opaque.format == Format::OpenaiResponses.name()).then_some(opaque.json.as_str())
+fn function_call(call: &Call, encoding: &mut Encoding) -> String {
+    let call_id = calls_back::id(&call.id, encoding.dialect.call_ids);
+    if matches!(call_id, Cow::Owned(_)) {
+        encoding.repairs.push(calls_back::id_repair(&call.id, &call_id));
+    }
+    let name = calls_back::name(call, &mut encoding.repairs);
+    let arguments = calls_back::arguments(call, &mut encoding.repairs);
+    json(&FunctionCall { kind: "function_call", call_id, name, arguments })
 }
 
 fn encoded(role: &'static str, json: String) -> Encoded {
-    Encoded { role, json, repairs: Vec::new() }
+    Encoded { role, json }
 }
 
 #[derive(Serialize)]
@@ -161,7 +169,7 @@ struct Text<'a> {
 struct FunctionCall<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
-    call_id: &'a str,
+    call_id: Cow<'a, str>,
     name: Cow<'a, str>,
     arguments: &'a str,
 }
@@ -170,6 +178,6 @@ struct FunctionCall<'a> {
 struct CallOutput<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
-    call_id: &'a str,
+    call_id: Cow<'a, str>,
     output: &'a str,
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 pub(in crate::tui) use view::{Layout, draw};
 
 use crate::conversation::{
-    Block, CallFinished, CallId, Entry, Event, Failure, Origin, Progress, Record, Role, Session,
-    TransitionReason, TurnNumber,
+    Block, CallFinished, CallId, Entry, Event, Failure, Origin, ParameterValue, Progress, Record,
+    Role, Session, TransitionReason, TurnNumber,
 };
 use crate::text;
 use crate::tui::scroll::Scroll;
@@ -22,7 +22,7 @@ enum Item {
     /// What the user submitted.
     Prompt(Arc<Entry>),
     /// A request was posted.
-    Turn { posted: String, roles: String, bytes: u64 },
+    Turn { number: TurnNumber, posted: String, roles: String, bytes: u64 },
     /// What the model answered; `head` puts its name above.
     Reply { entry: Arc<Entry>, head: bool },
     /// A call of the model; one row that shows how it goes.
@@ -34,6 +34,9 @@ enum Item {
     /// The exchange failed.
     Failure(Failure),
 }
+
+/// Repairs of a turn that are named; the inspector has all.
+const REPAIRS: usize = 3;
 
 /// The reply that is arriving.
 #[derive(Debug, Default)]
@@ -117,7 +120,12 @@ impl Conversation {
                 self.items.push(Item::Note(note, Look::Warning));
             }
             Event::Progress(
-                Progress::Output { .. } | Progress::Ask { .. } | Progress::Busy { .. },
+                Progress::Output { .. }
+                | Progress::Ask { .. }
+                | Progress::Busy { .. }
+                | Progress::Planned { .. }
+                | Progress::Profiles(_)
+                | Progress::Models { .. },
             ) => {}
         }
     }
@@ -137,6 +145,24 @@ impl Conversation {
                 self.items.push(Item::Note(note.to_owned(), Look::Dim));
             }
             Record::Request(request) => self.items.push(turn(request.turn, session)),
+            Record::Repair { turn, repair } => {
+                let count = session.turn(*turn).map_or(0, |turn| turn.repairs.len());
+                let note = match count {
+                    0..=REPAIRS => format!("! repair: {}", repair.what),
+                    _ if count == REPAIRS + 1 => "! more repairs: see the inspector".to_owned(),
+                    _ => return,
+                };
+                self.items.push(Item::Note(note, Look::Warning));
+            }
+            // The first one is where the session begins.
+            Record::Profile(profile) if !session.turns.is_empty() => {
+                let note = format!("── from here on: {} · {} ──", profile.shown(), profile.format);
+                self.items.push(Item::Note(note, Look::Dim));
+            }
+            Record::Parameters(parameters) if !session.turns.is_empty() => {
+                let note = format!("── from here on: {} ──", in_words(parameters));
+                self.items.push(Item::Note(note, Look::Dim));
+            }
             Record::Attempt { .. } => self.end_live(),
             Record::CallProposed(proposed) => {
                 self.items.push(Item::Call(proposed.call.clone()));
@@ -214,11 +240,21 @@ impl Conversation {
     }
 }
 
+/// The parameters that are set.
+pub(in crate::tui) fn in_words(parameters: &[ParameterValue]) -> String {
+    let word = |set: &ParameterValue| format!("{} {}", set.parameter.name(), set.value);
+    match parameters {
+        [] => "no parameters".to_owned(),
+        _ => parameters.iter().map(word).collect::<Vec<_>>().join(", "),
+    }
+}
+
 fn turn(number: TurnNumber, session: &Session) -> Item {
     let parts = session.parts_of(number);
     let count = outline::message_count(&parts);
     let messages = if count == 1 { "message" } else { "messages" };
     Item::Turn {
+        number,
         posted: format!("turn {number} → {count} {messages}"),
         roles: outline::roles(&parts),
         bytes: session.turn(number).map_or(0, |turn| turn.request.bytes),
@@ -226,18 +262,25 @@ fn turn(number: TurnNumber, session: &Session) -> Item {
 }
 
 /// The separator of a turn, as much of it as there is room for.
-fn separator(posted: &str, roles: &str, bytes: u64, columns: usize) -> String {
+fn separator(posted: &str, roles: &str, bytes: u64, repairs: usize, columns: usize) -> String {
     let bytes = text::bytes(bytes);
     let counted = counts(roles);
+    let repaired = match repairs {
+        0 => String::new(),
+        1 => " · 1 repair".to_owned(),
+        _ => format!(" · {repairs} repairs"),
+    };
     let forms = [
-        format!("── {posted}: {roles} · {bytes} ──"),
-        format!("── {posted}: {roles} ──"),
-        format!("── {posted}: {counted} · {bytes} ──"),
+        format!("── {posted}: {roles} · {bytes}{repaired} ──"),
+        format!("── {posted}: {roles}{repaired} ──"),
+        format!("── {posted}: {counted} · {bytes}{repaired} ──"),
+        format!("── {posted}: {counted}{repaired} ──"),
+        // Which repairs there are stands below in any case.
         format!("── {posted}: {counted} ──"),
-        format!("── {posted} · {bytes} ──"),
+        format!("── {posted} · {bytes}{repaired} ──"),
     ];
     let fits = forms.iter().find(|form| text::width(form) <= columns);
-    fits.cloned().unwrap_or_else(|| text::fit(&forms[4], columns).into_owned())
+    fits.cloned().unwrap_or_else(|| text::fit(&forms[5], columns).into_owned())
 }
 
 /// How often each role occurs, in order of appearance: `system user assistant×3 tool×3`.

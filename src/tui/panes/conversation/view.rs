@@ -257,8 +257,9 @@ fn draw_rows(view: &View<'_>, layout: &Layout, top: usize, area: Rect, buf: &mut
 
 fn one_row(view: &View<'_>, item: &Item, area: Rect, buf: &mut Buffer) -> u16 {
     match item {
-        Item::Turn { posted, roles, bytes } => {
-            let line = separator(posted, roles, *bytes, area.width.into());
+        Item::Turn { number, posted, roles, bytes } => {
+            let repairs = view.model.session.turn(*number).map_or(0, |turn| turn.repairs.len());
+            let line = separator(posted, roles, *bytes, repairs, area.width.into());
             paint::line(buf, area, &line, Look::Dim, view.theme);
         }
         Item::Call(id) => call_row(view, id, area, buf),

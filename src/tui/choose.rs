@@ -1,0 +1,218 @@
+//! What the keys of an open list do, and what choosing one of its rows leads to.
+
+use std::time::Instant;
+
+use crossterm::event::KeyEvent;
+
+use super::keymap::{Action, Context};
+use super::layout::Shape;
+use super::model::{Effect, Focus, Model};
+use super::panes::conversation::in_words;
+use super::panes::list::Row;
+use super::panes::prompt::Submitted;
+use super::popup::{Choice, Kind, Listed, Popup, is_there};
+use super::update::{act_unpressed, perform};
+use crate::conversation::{Command, Destination, Parameter, Progress};
+use crate::text::{self, Show};
+use crate::wire::Parameters;
+
+/// How `/model` is written.
+const MODEL: &str = "/model alone lists; /model PROFILE, /model ID or /model PROFILE ID switches.";
+/// How `/set` is written.
+const SET: &str =
+    "/set alone lists; /set NAME VALUE sets; /set NAME unset leaves it to the server.";
+
+/// Opens every command there is.
+pub(super) fn open_palette(model: &mut Model, context: Context) {
+    model.popup = Some(Popup::of(Kind::Palette(context)));
+}
+
+/// Opens the profiles.
+pub(super) fn open_profiles(model: &mut Model) -> Vec<Effect> {
+    model.popup = Some(Popup::of(Kind::Profiles(Vec::new())));
+    vec![Effect::Send(Command::ListProfiles)]
+}
+
+/// Takes what answers a question of an open list; what came too late is no longer wanted.
+pub(super) fn answered(model: &mut Model, progress: &Progress) {
+    let kind = model.popup.as_mut().map(|popup| &mut popup.kind);
+    match (progress, kind) {
+        (Progress::Planned { profile, parameters }, _) => {
+            let is_same = profile == model.profile();
+            let what = if is_same { in_words(parameters) } else { profile.shown() };
+            let what = text::visible(&what, Show::Prose).into_owned();
+            model.note = Some(format!("From the first request on: {what}"));
+            model.setup.profile = profile.clone();
+            model.setup.parameters.clone_from(parameters);
+        }
+        (Progress::Profiles(profiles), Some(Kind::Profiles(listed))) => listed.clone_from(profiles),
+        (
+            Progress::Models { profile, models, failure },
+            Some(Kind::Models { profile: asked, listed }),
+        ) if *profile == asked.name => {
+            *listed = match failure {
+                Some(why) => Listed::Failed(why.clone()),
+                None => Listed::Models(models.clone()),
+            };
+        }
+        _ => {}
+    }
+}
+
+/// Takes a key while a list is open.
+pub(super) fn key(
+    model: &mut Model,
+    action: Option<Action>,
+    key: KeyEvent,
+    now: Instant,
+) -> Vec<Effect> {
+    let Some(popup) = &model.popup else { return Vec::new() };
+    let (rows, choices): (Vec<Row>, Vec<Choice>) = popup.rows(model).into_iter().unzip();
+    let Some(popup) = &mut model.popup else { return Vec::new() };
+    match action {
+        None => popup.list.key(key),
+        Some(Action::Submit) => {
+            let choice = popup.list.chosen(&rows).and_then(|place| choices.get(place));
+            return choice.map_or_else(Vec::new, |choice| choose(model, choice.clone(), now));
+        }
+        Some(Action::Back) => return back(model),
+        Some(Action::Ask) => {
+            if let Kind::Models { profile, listed } = &mut popup.kind {
+                *listed = Listed::Asked;
+                return vec![Effect::Send(Command::ListModels(profile.name.clone()))];
+            }
+        }
+        Some(action) => popup.list.act(action, &rows),
+    }
+    Vec::new()
+}
+
+/// One list back.
+fn back(model: &mut Model) -> Vec<Effect> {
+    match model.popup.take().map(|popup| popup.kind) {
+        Some(Kind::Models { .. }) => return open_profiles(model),
+        Some(Kind::Value(_)) => model.popup = Some(Popup::of(Kind::Parameters)),
+        _ => {}
+    }
+    Vec::new()
+}
+
+fn choose(model: &mut Model, choice: Choice, now: Instant) -> Vec<Effect> {
+    let Some(Popup { kind, .. }) = model.popup.take() else { return Vec::new() };
+    match (choice, kind) {
+        (Choice::Act(context, action), _) => act(model, context, action, now),
+        (Choice::Word(word), _) => {
+            perform(model, Submitted::of(word.to_owned())).unwrap_or_default()
+        }
+        (Choice::Profile(profile), _) => {
+            let listed = Listed::default();
+            model.popup = Some(Popup::of(Kind::Models { profile, listed }));
+            Vec::new()
+        }
+        (Choice::Parameters, _) => {
+            model.popup = Some(Popup::of(Kind::Parameters));
+            Vec::new()
+        }
+        (Choice::Model(id), Kind::Models { profile, .. }) => {
+            connect(model, Destination::Profile { name: profile.name, model: Some(id) })
+        }
+        (Choice::Parameter(parameter), _) => {
+            model.popup = Some(Popup::of(Kind::Value(parameter)));
+            Vec::new()
+        }
+        (Choice::Value(value), Kind::Value(parameter)) => {
+            let effects = set(model, parameter, value);
+            let kind = if effects.is_empty() { Kind::Value(parameter) } else { Kind::Parameters };
+            model.popup = Some(Popup::of(kind));
+            effects
+        }
+        (Choice::Model(_) | Choice::Value(_), _) => Vec::new(),
+    }
+}
+
+/// Does what a key does in another place, if it is good for anything at this moment.
+fn act(model: &mut Model, context: Context, action: Action, now: Instant) -> Vec<Effect> {
+    let decides = matches!(context, Context::Approval | Context::ApprovalWaits)
+        || context == Context::Prompt && action == Action::Back && model.approval.is_some();
+    if decides {
+        model.note = Some("About a command only its own key decides, in the panel.".to_owned());
+        return Vec::new();
+    }
+    if !is_there(model, context) {
+        let what = match context {
+            Context::Call => "No call is open.",
+            Context::Message => "No message is open.",
+            _ => "That key is good only in its own place.",
+        };
+        model.note = Some(what.to_owned());
+        return Vec::new();
+    }
+    let in_pane = !matches!(context, Context::Prompt);
+    if in_pane && Shape::of(model.size) == Shape::Small {
+        model.note = Some("The window has no room for that pane. Enlarge it.".to_owned());
+        return Vec::new();
+    }
+    model.focus = match context {
+        Context::Conversation => Focus::Conversation,
+        Context::Tools | Context::Call => Focus::Tools,
+        Context::Inspector | Context::Message => Focus::Inspector,
+        _ => model.focus,
+    };
+    act_unpressed(model, context, action, now)
+}
+
+/// `/model` with these words.
+pub(super) fn model_words(model: &mut Model, words: &[String]) -> Option<Vec<Effect>> {
+    let to = match words {
+        [] => return Some(open_profiles(model)),
+        [name] => Destination::Named(name.clone()),
+        [name, id] => Destination::Profile { name: name.clone(), model: Some(id.clone()) },
+        _ => {
+            model.note = Some(MODEL.to_owned());
+            return None;
+        }
+    };
+    Some(connect(model, to))
+}
+
+/// `/set` with these words.
+pub(super) fn set_words(model: &mut Model, words: &[String]) -> Option<Vec<Effect>> {
+    let (name, value) = match words {
+        [] => {
+            model.popup = Some(Popup::of(Kind::Parameters));
+            return Some(Vec::new());
+        }
+        [name, value] => (name, (value != "unset").then(|| value.clone())),
+        _ => {
+            model.note = Some(SET.to_owned());
+            return None;
+        }
+    };
+    let Some(parameter) = Parameter::named(name) else {
+        let names = Parameter::ALL.map(Parameter::name).join(", ");
+        model.note = Some(format!("No such parameter. There are: {names}."));
+        return None;
+    };
+    Some(set(model, parameter, value)).filter(|effects| !effects.is_empty())
+}
+
+fn connect(model: &mut Model, to: Destination) -> Vec<Effect> {
+    after_this_prompt(model, "The model is switched");
+    vec![Effect::Send(Command::Connect(to))]
+}
+
+/// Sets a value, if it can be one.
+fn set(model: &mut Model, parameter: Parameter, value: Option<String>) -> Vec<Effect> {
+    if let Err(why) = Parameters::default().set(parameter, value.as_deref()) {
+        model.note = Some(format!("Not set: {} {why}.", parameter.name()));
+        return Vec::new();
+    }
+    after_this_prompt(model, "It is set");
+    vec![Effect::Send(Command::Set { parameter, value })]
+}
+
+fn after_this_prompt(model: &mut Model, what: &str) {
+    if model.running {
+        model.note = Some(format!("{what} when this prompt has ended. Esc stops it."));
+    }
+}

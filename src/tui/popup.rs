@@ -1,0 +1,288 @@
+//! The lists that open over the screen: every command there is (palette), and the way to the model
+//! (profiles, models, parameters). What stands in them, and what choosing a row means; how a list
+//! looks is `panes::list`'s, what a command does `update`'s.
+
+use super::keymap::{self, Action, Context};
+use super::model::Model;
+use super::panes::help::WORDS;
+use super::panes::inspector::View;
+use super::panes::list::{List, Row};
+use super::theme::Look;
+use crate::conversation::{KeyState, Parameter, Profile, ProfileRow};
+use crate::wire::{Format, Parameters};
+
+/// A list that is open.
+#[derive(Debug)]
+pub(super) struct Popup {
+    pub(super) list: List,
+    pub(super) kind: Kind,
+}
+
+/// What a list is of.
+#[derive(Debug)]
+pub(super) enum Kind {
+    /// Every command; where it was opened.
+    Palette(Context),
+    /// The profiles; none before the settings are read.
+    Profiles(Vec<ProfileRow>),
+    /// Models of a profile.
+    Models { profile: ProfileRow, listed: Listed },
+    /// The parameters of every request.
+    Parameters,
+    /// A value for one of them.
+    Value(Parameter),
+}
+
+/// What is known of a server's models.
+#[derive(Debug, Default)]
+pub(super) enum Listed {
+    #[default]
+    NotAsked,
+    Asked,
+    Models(Vec<String>),
+    Failed(String),
+}
+
+/// What choosing a row means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// What this key does there.
+    Act(Context, Action),
+    /// As if the word had been submitted.
+    Word(&'static str),
+    /// Goes on to the profile's models.
+    Profile(ProfileRow),
+    /// Goes on to the parameters.
+    Parameters,
+    /// This model of the profile.
+    Model(String),
+    /// Goes on to the parameter's value.
+    Parameter(Parameter),
+    /// This value, or none.
+    Value(Option<String>),
+}
+
+impl Popup {
+    pub(super) fn of(kind: Kind) -> Self {
+        Self { list: List::default(), kind }
+    }
+
+    pub(super) fn title(&self) -> String {
+        match &self.kind {
+            Kind::Palette(_) => "Commands".to_owned(),
+            Kind::Profiles(_) => "Model: first the profile".to_owned(),
+            Kind::Models { profile, .. } => format!("Model at {}", profile.name),
+            Kind::Parameters => "Parameters of every request".to_owned(),
+            Kind::Value(parameter) => parameter.name().to_owned(),
+        }
+    }
+
+    /// What stands below the list.
+    pub(super) fn remark(&self, model: &Model) -> (String, Look) {
+        let dim = |text: &str| (text.to_owned(), Look::Dim);
+        match &self.kind {
+            Kind::Palette(_) => dim(""),
+            Kind::Profiles(profiles) if profiles.is_empty() => dim("Reading the settings …"),
+            Kind::Profiles(_) => dim("What has been said goes along to the next model."),
+            Kind::Models { profile, listed } => match listed {
+                Listed::NotAsked => dim("Type an id, or ask the server for its models with Tab."),
+                Listed::Asked => (format!("Asking {} …", profile.host), Look::Busy),
+                Listed::Models(models) if models.is_empty() => dim("The server names no model."),
+                Listed::Models(_) => dim("What the server lists; another id can be typed."),
+                Listed::Failed(why) => (why.clone(), Look::Warning),
+            },
+            Kind::Parameters => {
+                let (format, parameters) = in_force(model);
+                let remark = |parameter| parameters.remark(parameter, format?);
+                let remarks: Vec<String> = Parameter::ALL.into_iter().filter_map(remark).collect();
+                if remarks.is_empty() {
+                    dim("They hold for the rest of the session.")
+                } else {
+                    (remarks.join("\n"), Look::Warning)
+                }
+            }
+            Kind::Value(parameter) => (format!("{}.", parameter.about()), Look::Dim),
+        }
+    }
+
+    /// The rows, each with what choosing it means.
+    pub(super) fn rows(&self, model: &Model) -> Vec<(Row, Choice)> {
+        let typed = self.list.typed();
+        match &self.kind {
+            Kind::Palette(context) => palette(model, *context),
+            Kind::Profiles(profiles) => chooser(profiles, model.profile()),
+            Kind::Models { profile, listed } => models(profile, listed, &typed, model.profile()),
+            Kind::Parameters => {
+                Parameter::ALL.into_iter().map(|parameter| of_parameter(model, parameter)).collect()
+            }
+            Kind::Value(parameter) => values(*parameter, &typed),
+        }
+    }
+}
+
+fn row(cells: &[(&str, Look)]) -> Row {
+    let cells = cells.iter().map(|(text, look)| ((*text).to_owned(), *look)).collect();
+    Row { cells, always: false }
+}
+
+/// What is good for something now comes first: the keys of where it was opened, then the words, then
+/// other places. What means the same in several places stands there once.
+fn palette(model: &Model, context: Context) -> Vec<(Row, Choice)> {
+    let mut rows: Vec<(u8, Row, Choice)> = Vec::new();
+    let mut known = Vec::new();
+    for (section, place, binding) in keymap::actions(context) {
+        let there = is_there(model, place);
+        let same = (binding.label, binding.long, there);
+        if known.contains(&same) {
+            continue;
+        }
+        known.push(same);
+        let look = if there { Look::Text } else { Look::Dim };
+        let cells = [(binding.label, Look::Key), (binding.long, look), (section, Look::Dim)];
+        let rank = match there {
+            true if place == context => 0,
+            true => 2,
+            false => 3,
+        };
+        rows.push((rank, row(&cells), Choice::Act(place, binding.action())));
+    }
+    for (word, what) in WORDS {
+        let cells = [(word, Look::Key), (what, Look::Text), ("Words in the prompt", Look::Dim)];
+        rows.push((1, row(&cells), Choice::Word(word)));
+    }
+    rows.sort_by_key(|(rank, ..)| *rank);
+    rows.into_iter().map(|(_, row, choice)| (row, choice)).collect()
+}
+
+/// Whether there is anything at this moment for which the keys of a context are good.
+pub(super) fn is_there(model: &Model, context: Context) -> bool {
+    match context {
+        Context::Prompt | Context::Conversation | Context::Tools | Context::Inspector => true,
+        Context::Call => model.tools.opened.is_some(),
+        Context::Message => model.inspector.view != View::Roles,
+        // Nothing but its own key decides about a command.
+        Context::Approval
+        | Context::ApprovalWaits
+        | Context::CommandField
+        | Context::ReasonField
+        | Context::Help
+        | Context::List => false,
+    }
+}
+
+fn chooser(profiles: &[ProfileRow], present: &Profile) -> Vec<(Row, Choice)> {
+    let mut rows: Vec<(Row, Choice)> = profiles
+        .iter()
+        .map(|profile| {
+            let here = profile.name == present.name
+                || profile.name == "offline" && present.name == "scripted";
+            let mark = if here { "✓" } else { " " };
+            let (key, look) = match &profile.key {
+                KeyState::NotNeeded => ("no key".to_owned(), Look::Dim),
+                KeyState::Found(name) => (format!("✓ {name}"), Look::Good),
+                KeyState::Missing(name) => (format!("✗ no {name}"), Look::Warning),
+            };
+            let cells = [
+                (mark, Look::Good),
+                (&*profile.name, Look::Strong),
+                (profile.model.as_deref().unwrap_or("(name a model)"), Look::Text),
+                (&key, look),
+                (&profile.format, Look::Dim),
+                (&profile.host, Look::Dim),
+            ];
+            (row(&cells), Choice::Profile(profile.clone()))
+        })
+        .collect();
+    if !profiles.is_empty() {
+        let cells = [(" ", Look::Text), ("parameters …", Look::Key), ("/set", Look::Dim)];
+        rows.push((row(&cells), Choice::Parameters));
+    }
+    rows
+}
+
+fn models(
+    profile: &ProfileRow,
+    listed: &Listed,
+    typed: &str,
+    present: &Profile,
+) -> Vec<(Row, Choice)> {
+    let mut known: Vec<(&str, &str)> = Vec::new();
+    if let Some(own) = &profile.model {
+        known.push((own, "the profile's own"));
+    }
+    if profile.name == present.name && known.iter().all(|(id, _)| *id != present.model) {
+        known.push((&present.model, "in use"));
+    }
+    if let Listed::Models(ids) = listed {
+        for id in ids {
+            if known.iter().all(|(known, _)| known != id) {
+                known.push((id, "listed by the server"));
+            }
+        }
+    }
+    let is_new = !typed.is_empty() && known.iter().all(|(id, _)| *id != typed);
+    // An id of which another holds a part comes after the one that it stands for.
+    known.sort_by_key(|(id, _)| *id != typed);
+    let mut rows: Vec<(Row, Choice)> = known
+        .into_iter()
+        .map(|(id, about)| {
+            (row(&[(id, Look::Strong), (about, Look::Dim)]), Choice::Model(id.to_owned()))
+        })
+        .collect();
+    if is_new {
+        let typed_row = row(&[(typed, Look::Strong), ("as typed", Look::Dim)]);
+        let typed_row = (Row { always: true, ..typed_row }, Choice::Model(typed.to_owned()));
+        // Where the server's own list is there, typing looks for something in it.
+        let place = if matches!(listed, Listed::Models(_)) { rows.len() } else { 0 };
+        rows.insert(place, typed_row);
+    }
+    rows
+}
+
+/// The format of the profile in force, and what is set for it.
+fn in_force(model: &Model) -> (Option<Format>, Parameters) {
+    let formats = [Format::OpenaiChat, Format::Anthropic, Format::OpenaiResponses];
+    let format = formats.into_iter().find(|format| format.name() == model.profile().format);
+    let mut parameters = Parameters::default();
+    for set in model.parameters() {
+        // Records hold what was read before.
+        let _ = parameters.set(set.parameter, Some(&set.value));
+    }
+    (format, parameters)
+}
+
+fn of_parameter(model: &Model, parameter: Parameter) -> (Row, Choice) {
+    let (format, parameters) = in_force(model);
+    let set = model.parameters().iter().find(|set| set.parameter == parameter);
+    let is_doubtful = format.is_some_and(|format| parameters.remark(parameter, format).is_some());
+    let unset =
+        || format.map_or("left to the server", |format| parameters.unset(parameter, format));
+    let cells = match set {
+        None => vec![(parameter.name(), Look::Strong), (unset(), Look::Dim)],
+        Some(set) => {
+            let mut cells = vec![(parameter.name(), Look::Strong), (&*set.value, Look::Text)];
+            cells.push((&set.source, Look::Dim));
+            cells.extend(is_doubtful.then_some(("! see below", Look::Warning)));
+            cells
+        }
+    };
+    (row(&cells), Choice::Parameter(parameter))
+}
+
+fn values(parameter: Parameter, typed: &str) -> Vec<(Row, Choice)> {
+    let mut rows = Vec::new();
+    let mut push = |cells: &[(&str, Look)], value: Option<String>| {
+        let row = Row { always: true, ..row(cells) };
+        rows.push((row, Choice::Value(value)));
+    };
+    if !typed.is_empty() {
+        let read = Parameters::default().set(parameter, Some(typed));
+        let (about, look) = match &read {
+            Ok(()) => ("from the next request on", Look::Dim),
+            Err(why) => (why.as_str(), Look::Warning),
+        };
+        push(&[(typed, Look::Strong), (about, look)], Some(typed.to_owned()));
+    }
+    push(&[("unset", Look::Strong), ("leaves it to the server", Look::Dim)], None);
+    rows
+}
