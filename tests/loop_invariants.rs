@@ -2,19 +2,22 @@
 //! one that a strict server accepts, each call has its one result, and what was denied never ran.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod no_other;
+
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
-use limpid::agent::{self, Config, Connect, Connection, Handle, Model, Recorder};
+use limpid::agent::{self, Config, Handle, Model, Recorder};
 use limpid::approval::Mode;
 use limpid::conversation::{
-    Call, CallId, CallState, CallStatus, Command, Content, DecidedBy, Decision, Destination, Event,
-    Failure, FailureKind, Overlays, Place, Profile, ProfileRow, Progress, ProposedCall, Reasoning,
-    Receipt, Record, Reply, Role, Scope, Session, ToolDefinition, TransitionReason, TurnNumber,
-    check,
+    Call, CallId, CallState, CallStatus, Command, Content, DecidedBy, Decision, Event, Failure,
+    FailureKind, Overlays, Place, Profile, Progress, ProposedCall, Reasoning, Receipt, Record,
+    Reply, Role, Scope, Session, ToolDefinition, TransitionReason, TurnNumber, check,
 };
 use limpid::tools::{Job, Outcome, Tool};
 use limpid::wire::{Assembler, Dialect, Format, Parameters, Request, Settings};
+use no_other::NoOther;
 use proptest::prelude::*;
 use tokio_util::sync::CancellationToken;
 
@@ -49,28 +52,6 @@ impl Model for ScriptedModel {
             spoil(&mut reply, "stopped before it was complete");
         }
         reply
-    }
-}
-
-/// Knows no other model.
-struct NoOther;
-
-impl Connect for NoOther {
-    type Model = ScriptedModel;
-
-    async fn connect(&mut self, _: Destination) -> Result<Connection<ScriptedModel>, String> {
-        Err("there is no other.".into())
-    }
-
-    fn profiles(&self) -> impl Future<Output = Result<Vec<ProfileRow>, String>> + Send + 'static {
-        std::future::ready(Ok(Vec::new()))
-    }
-
-    fn models(
-        &self,
-        _: String,
-    ) -> impl Future<Output = Result<Vec<String>, String>> + Send + 'static {
-        std::future::ready(Ok(Vec::new()))
     }
 }
 
@@ -154,7 +135,7 @@ fn rig(replies: Vec<Scripted>, mode: Mode, turn_limit: u32) -> Rig {
         sessions: None,
     };
     let model = ScriptedModel { replies: replies.into_iter() };
-    let handle = agent::spawn(config, model, NoOther);
+    let handle = agent::spawn(config, model, NoOther(PhantomData));
     Rig { handle, session: Session::default(), ran, asked: Vec::new() }
 }
 

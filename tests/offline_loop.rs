@@ -4,8 +4,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod cutting;
+mod no_other;
 
 use std::cell::Cell;
+use std::marker::PhantomData;
 use std::pin::Pin;
 
 use cutting::Relay;
@@ -19,6 +21,7 @@ use limpid::net::{Client, Endpoint};
 use limpid::offline::{Pace, start};
 use limpid::tools::{Job, Outcome, Tool};
 use limpid::wire::{Dialect, Format, Parameters, Settings};
+use no_other::NoOther;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
@@ -102,6 +105,7 @@ impl Rig {
                 dialect: Dialect::default(),
                 parameters: Parameters::default(),
             },
+            sources: Vec::new(),
             system_prompt: "You are an agent.".into(),
             tools: vec![std::sync::Arc::new(Echo)],
             mode: Mode::Ask,
@@ -110,7 +114,8 @@ impl Rig {
             directory: "/".into(),
             sessions: None,
         };
-        let handle = agent::spawn(config, HttpModel::new(client, endpoint, format));
+        let model = HttpModel::new(client, endpoint, format);
+        let handle = agent::spawn(config, model, NoOther(PhantomData));
         Self { handle, session: Session::default(), ended: Vec::new(), reasoning: 0 }
     }
 
