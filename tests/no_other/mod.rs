@@ -7,7 +7,7 @@ use limpid::agent::{Connect, Connection, Model};
 use limpid::conversation::{Destination, ProfileRow};
 
 /// There is no other way to a model.
-pub struct NoOther<M>(pub PhantomData<fn() -> M>);
+pub(crate) struct NoOther<M>(pub(crate) PhantomData<fn() -> M>);
 
 impl<M: Model + Send + 'static> Connect for NoOther<M> {
     type Model = M;
