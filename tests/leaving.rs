@@ -140,7 +140,7 @@ mod panics {
             assert!(screen.is_restored(), "{place}");
             let said = said(&screen);
             assert!(!said.contains('\x1b'), "nothing is drawn after the restore: {said:?}");
-            assert!(said.contains("provoked by LIMPID_PANIC_KEY ***"), "{place}: {said}");
+            assert!(said.contains("provoked by LIMPID_PANIC_KEY [redacted]"), "{place}: {said}");
             assert!(said.contains("The session is saved in "), "{place}: {said}");
             let journal = journal(&world);
             assert!(journal.contains("word 0 of many"), "{place}: what had come is kept");
@@ -200,11 +200,13 @@ fn line(arguments: &[&str]) -> String {
     format!("{binary} {}", arguments.join(" "))
 }
 
+/// How often a job's number was asked for.
+static ASKED: AtomicU32 = AtomicU32::new(0);
+
 /// Ctrl-Z was pressed: waits until the shell has the terminal; returns limpid's process.
 fn stopped(screen: &mut Screen) -> i32 {
     screen.shows("Stopped");
     assert!(!screen.is_full());
-    static ASKED: AtomicU32 = AtomicU32::new(0);
     let mark = format!("job{}=", ASKED.fetch_add(1, Ordering::Relaxed));
     let job = |screen: &str| -> Option<i32> {
         screen.split(&mark).find_map(|rest| rest.split_once('.')?.0.parse().ok())

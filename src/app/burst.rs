@@ -40,7 +40,7 @@ impl Bursts {
                 (Some(character), _) if pasting => self.held.push(character),
                 (_, event) => {
                     inputs.extend(self.release());
-                    inputs.extend(input(event));
+                    inputs.extend(input(&event));
                     continue;
                 }
             }
@@ -68,10 +68,10 @@ fn is_line(characters: &[char]) -> bool {
         && characters.iter().filter(|c| c.is_control()).count() == 1
 }
 
-fn input(event: Event) -> Option<Input> {
+fn input(event: &Event) -> Option<Input> {
     match event {
-        Event::Key(key) if key.kind != KeyEventKind::Release => Some(Input::Key(key)),
-        Event::Resize(columns, rows) => Some(Input::Resize(columns, rows)),
+        Event::Key(key) if key.kind != KeyEventKind::Release => Some(Input::Key(*key)),
+        Event::Resize(columns, rows) => Some(Input::Resize(*columns, *rows)),
         _ => None,
     }
 }

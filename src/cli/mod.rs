@@ -45,8 +45,8 @@ limpid config shows every setting and where it comes from.";
 struct Arguments {
     #[command(flatten)]
     connection: Connection,
-    /// Log what limpid does to this file; no texts, no key [also: LIMPID_LOG]
-    #[arg(long, global = true, value_name = "FILE", help_heading = "Other")]
+    #[arg(long, help = "Log what limpid does to this file; no texts, no key [also: LIMPID_LOG]")]
+    #[arg(global = true, value_name = "FILE", help_heading = "Other")]
     log: Option<PathBuf>,
     #[command(subcommand)]
     command: Option<Subcommands>,
