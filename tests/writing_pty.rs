@@ -196,3 +196,29 @@ fn a_megabyte_is_pasted_folded_and_sent_exactly() {
     screen.shows("I see.");
     assert_eq!(messages(&server, 0)[1].1, format!("look: {}", pasted.replace("\r\n", "\n")));
 }
+
+#[test]
+fn a_mentioned_file_is_found_and_only_its_path_is_sent() {
+    let world = World::new();
+    let project = world.project();
+    std::fs::create_dir(project.join("src")).unwrap();
+    std::fs::write(project.join(".gitignore"), "target\n").unwrap();
+    std::fs::create_dir(project.join("target")).unwrap();
+    for name in ["src/checkout.rs", "src/two words.rs", "target/checkout.o"] {
+        std::fs::write(project.join(name), "unspoken").unwrap();
+    }
+    let server = Server::start(vec![text("I see.")]);
+    let mut screen = start(&world, &server, &[]);
+    screen.keys("look at @chk");
+    screen.shows("only the path is sent · 1 of 1");
+    screen.keys("\t");
+    screen.shows("look at src/checkout.rs");
+    screen.keys("and @words");
+    screen.shows("1 of 1");
+    screen.keys("\r");
+    screen.shows("and \"src/two words.rs\"");
+    assert_eq!(server.requests().len(), 0);
+    screen.keys("\r");
+    screen.shows("I see.");
+    assert_eq!(messages(&server, 0)[1].1, "look at src/checkout.rs and \"src/two words.rs\" ");
+}

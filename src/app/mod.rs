@@ -6,6 +6,7 @@
 
 mod burst;
 mod canvas;
+mod files;
 mod leave;
 mod notify;
 mod reports;
@@ -25,7 +26,7 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::{Event as TerminalEvent, EventStream};
 use futures_util::{FutureExt as _, StreamExt as _};
-use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::mpsc::{self, error::TrySendError};
 
 use crate::agent::{Handle, now_ms};
 use crate::cli::{Start, runtime};
@@ -96,6 +97,9 @@ struct App {
     caller: Caller,
     /// When the last frame was drawn.
     drawn: Instant,
+    directory: PathBuf,
+    /// What was asked for and is done in the background.
+    answers: (mpsc::Sender<Input>, mpsc::Receiver<Input>),
 }
 
 impl App {
@@ -121,6 +125,8 @@ impl App {
             bursts: Bursts::default(),
             caller,
             drawn: Instant::now(),
+            directory: start.directory.clone(),
+            answers: mpsc::channel(4),
         })
     }
 
@@ -145,6 +151,7 @@ impl App {
                     None => return Ok(Left::HungUp),
                     Some(inputs) => inputs,
                 },
+                Some(answer) = self.answers.1.recv() => vec![answer],
                 () = sleep_until(wake) => {
                     let complete = self.bursts.due().is_some_and(|due| due <= Instant::now());
                     let pasted = if complete { self.bursts.release() } else { None };
@@ -212,6 +219,9 @@ impl App {
             for effect in tui::update(&mut self.model, input, Instant::now()) {
                 match effect {
                     Effect::Quit => return Ok(Some(Left::Quit)),
+                    Effect::ListFiles => {
+                        files::list(self.directory.clone(), self.answers.0.clone())
+                    }
                     Effect::Suspend => inputs.extend(self.stop(signals).await?),
                     Effect::Send(command) => match handle.commands.try_send(command) {
                         Ok(()) => {}

@@ -6,6 +6,7 @@
 
 mod allowances;
 mod choose;
+mod completion;
 mod draft;
 mod keymap;
 mod layout;
@@ -16,6 +17,7 @@ mod popup;
 mod prompt_history;
 mod rows;
 mod scroll;
+mod slash;
 mod theme;
 mod update;
 
@@ -31,7 +33,8 @@ pub use update::update;
 use layout::{Areas, Shape};
 use model::Focus;
 use panes::{
-    approval, conversation, footer, help, inspector, list, offer, prompt, queue, status, tools,
+    approval, completion as completions, conversation, footer, help, inspector, list, offer,
+    prompt, queue, status, tools,
 };
 use scroll::Measure;
 use theme::{Look, Theme};
@@ -110,7 +113,10 @@ pub fn draw(
     } else if let Some(offer) = &model.offer {
         cache.shown.offer = offer::draw(&view, offer, context, areas.approval, buf);
     }
+    completions::draw(&view, areas.prompt, buf);
     if areas.footer.height > 0 {
+        let completing = typing && model.open_completion().is_some();
+        let context = if completing { Context::Completion } else { context };
         footer::draw(&view, context, areas.footer, buf);
     }
     if let Some(popup) = &model.popup {

@@ -6,6 +6,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::allowances;
 use super::choose;
+use super::completion;
 use super::keymap::{Action, Context, resolve};
 use super::layout::Shape;
 use super::model::{Effect, Focus, Input, Model, TWICE};
@@ -38,6 +39,7 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
         }
         Input::Event(event) => effects.extend(take_event(model, event)),
         Input::Exchanges { turn, kept } => model.inspector.take(turn, kept),
+        Input::Files { paths, more } => model.files.found(paths, more),
         // Only here, where no key is waiting, does time decide: a program that was held up cannot
         // take keys that came together for keys that came alone.
         Input::Tick => {
@@ -49,6 +51,11 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
         model.interrupted = None;
     }
     effects.extend(model.inspector.wanted(&model.session, now));
+    let Model { completion, files, prompt, .. } = model;
+    let (before, first) = prompt.before_cursor();
+    if completion::refresh(completion, files, before, first) {
+        effects.push(Effect::ListFiles);
+    }
     effects
 }
 
@@ -204,6 +211,13 @@ fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
     if context == Context::List {
         return choose::key(model, action, key, now);
     }
+    if context == Context::Prompt
+        && model.open_completion().is_some()
+        && let Some(action) = resolve(Context::Completion, key)
+    {
+        complete(model, action);
+        return Vec::new();
+    }
     let Some(action) = action else {
         text(model, context, key, now);
         return Vec::new();
@@ -313,6 +327,21 @@ fn steer(model: &mut Model) -> Vec<Effect> {
     }
 }
 
+/// A key of the list of completions.
+fn complete(model: &mut Model, action: Action) {
+    let Some(completion) = &mut model.completion else { return };
+    match action {
+        Action::Up => completion.select(-1),
+        Action::Down => completion.select(1),
+        Action::Complete => {
+            if let Some((bytes, with)) = completion.accepted() {
+                model.prompt.complete(bytes, &with);
+            }
+        }
+        _ => completion.close(),
+    }
+}
+
 /// A key that only the pane in question knows.
 fn in_pane(model: &mut Model, context: Context, action: Action) {
     match context {
@@ -326,6 +355,7 @@ fn in_pane(model: &mut Model, context: Context, action: Action) {
         Context::Inspector | Context::Message => model.inspector.act(action, &model.session),
         Context::Conversation => model.conversation.scroll.act(action),
         Context::Prompt
+        | Context::Completion
         | Context::Approval
         | Context::ApprovalWaits
         | Context::CommandField
@@ -423,7 +453,7 @@ fn back(
             let asked = model.approval.is_some();
             model.focus = if asked { Focus::Approval } else { Focus::Prompt };
         }
-        Context::Prompt | Context::Approval | Context::ApprovalWaits => {
+        Context::Prompt | Context::Completion | Context::Approval | Context::ApprovalWaits => {
             if let Some(approval) = &mut model.approval {
                 if alone && key.kind == KeyEventKind::Press {
                     approval.choose(Action::Deny, key, true, now);
@@ -523,6 +553,13 @@ pub(super) fn perform(model: &mut Model, submitted: Submitted) -> Option<Vec<Eff
             let word = crate::text::visible(&word, crate::text::Show::Prose).into_owned();
             model.note =
                 Some(format!("No such command: {word}. Nothing was sent. /help lists them."));
+            return None;
+        }
+        Submitted::Near(word) => {
+            let note = format!(
+                "Nothing was sent. Did you mean {word}? A space in front sends it as text."
+            );
+            model.note = Some(note);
             return None;
         }
         Submitted::Quit => return Some(vec![Effect::Quit]),

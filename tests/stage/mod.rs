@@ -28,6 +28,7 @@ pub struct Stage {
     pub quit: bool,
     /// What is kept of the attempts of any turn.
     pub kept: HashMap<u32, Kept>,
+    pub asked_for_files: u32,
     cache: RenderCache,
     terminal: Terminal<TestBackend>,
     history: History,
@@ -71,6 +72,7 @@ impl Stage {
             sent: Vec::new(),
             quit: false,
             kept: HashMap::new(),
+            asked_for_files: 0,
             cache: RenderCache::default(),
             terminal: Terminal::new(TestBackend::new(columns, rows)).unwrap(),
             history: History::default(),
@@ -100,6 +102,7 @@ impl Stage {
                         attempts.into_iter().map(|attempt| (attempt, kept(attempt))).collect();
                     self.input(Input::Exchanges { turn, kept });
                 }
+                Effect::ListFiles => self.asked_for_files += 1,
             }
         }
     }

@@ -110,6 +110,18 @@ impl Draft {
         self.yank = newlines(text);
     }
 
+    /// The cursor's line up to the cursor, and whether it is the first.
+    pub(super) fn before_cursor(&self) -> (&str, bool) {
+        let line = self.text.lines().get(self.cursor.line).map_or("", |line| &line.text);
+        (&line[..self.cursor.at], self.cursor.line == 0)
+    }
+
+    /// Puts a text in place of so many bytes of the line before the cursor.
+    pub(super) fn replace_before(&mut self, bytes: usize, with: &str) {
+        let at = self.cursor.at.saturating_sub(bytes);
+        self.replace(Place { at, ..self.cursor }, self.cursor, with);
+    }
+
     /// Breaks the line at the cursor.
     pub(super) fn newline(&mut self) {
         self.insert("\n");

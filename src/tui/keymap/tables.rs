@@ -128,6 +128,19 @@ const PROMPT: &[Binding] = &[
     bind(&[ctrl('d')], "Ctrl-D", "", "on an empty prompt: quits", Action::EndOfInput),
 ];
 
+const COMPLETION: &[Binding] = &[
+    bind(
+        &[key(KeyCode::Tab), key(KeyCode::Enter)],
+        "Tab",
+        "take it",
+        "puts the selected row into the prompt (also Enter)",
+        Action::Complete,
+    ),
+    bind(&[key(KeyCode::Up)], "↑", "before", "selects the row above", Action::Up),
+    bind(&[key(KeyCode::Down)], "↓", "next", "selects the row below", Action::Down),
+    bind(&[key(KeyCode::Esc)], "Esc", "close", "closes the list", Action::Back),
+];
+
 const CONVERSATION: &[Binding] = &[
     bind(&[key(KeyCode::Up), letter('k')], "↑", "up", "one row up", Action::Up),
     bind(&[key(KeyCode::Down), letter('j')], "↓", "down", "one row down", Action::Down),
@@ -374,6 +387,7 @@ const LIST: &[Binding] = &[
 pub(super) fn tables(context: Context) -> &'static [&'static [Binding]] {
     match context {
         Context::Prompt => &[PROMPT],
+        Context::Completion => &[COMPLETION],
         Context::Conversation => &[CONVERSATION, COMMANDS],
         Context::Tools => &[TOOLS, COMMANDS],
         Context::Call => &[CALL, COMMANDS],

@@ -8,6 +8,7 @@ use crate::tui::View;
 use crate::tui::draft::Draft;
 use crate::tui::paint;
 use crate::tui::prompt_history::PromptHistory;
+use crate::tui::slash;
 use crate::tui::theme::Look;
 
 /// The state of the pane.
@@ -52,6 +53,8 @@ pub(in crate::tui) enum Submitted {
     Set(Vec<String>),
     /// `/quit`, `q` or `exit`
     Quit,
+    /// Close to one of the words without being it.
+    Near(&'static str),
     /// A single `/word` that limpid does not know.
     Unknown(String),
 }
@@ -63,11 +66,20 @@ impl Submitted {
     }
 
     /// What a text means. Only a single word of small letters after the slash is a command, or one
-    /// that takes further words on the same line, so that `/usr/bin/env …` is a prompt.
+    /// that takes further words on the same line, so that `/usr/bin/env …` is a prompt, as is all
+    /// that begins with a space.
     pub(in crate::tui) fn of(text: String) -> Self {
-        let word = text.trim();
+        let word = text.trim_end();
+        if word.trim_start().is_empty() {
+            return Self::Nothing;
+        }
+        if word.starts_with(char::is_whitespace) {
+            return Self::Prompt(text);
+        }
+        if let Some(word) = slash::near(word) {
+            return Self::Near(word);
+        }
         match word {
-            "" => return Self::Nothing,
             "/continue" => return Self::Continue,
             "/clear" => return Self::Clear,
             "/allowed" => return Self::Allowed,
@@ -149,6 +161,16 @@ impl Prompt {
 
     pub(in crate::tui) fn paste(&mut self, text: &str) {
         self.draft.paste(text);
+    }
+
+    /// The cursor's line up to the cursor, and whether it is the first.
+    pub(in crate::tui) fn before_cursor(&self) -> (&str, bool) {
+        self.draft.before_cursor()
+    }
+
+    /// Puts a text in place of so many bytes before the cursor.
+    pub(in crate::tui) fn complete(&mut self, bytes: usize, with: &str) {
+        self.draft.replace_before(bytes, with);
     }
 
     /// Opens the folded paste beside the cursor, if there is one.

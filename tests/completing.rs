@@ -1,0 +1,91 @@
+//! Completion of words and files in the prompt, and words that are nearly right.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod stage;
+
+use crossterm::event::KeyCode;
+use limpid::conversation::Command;
+use limpid::tui::Input;
+use stage::Stage;
+
+fn files(stage: &mut Stage, names: &[&str]) {
+    let paths = names.iter().map(Into::into).collect();
+    stage.input(Input::Files { paths, more: false });
+}
+
+#[test]
+fn words_are_listed_with_what_they_do() {
+    let mut stage = Stage::new(80, 24);
+    stage.type_text("/c");
+    let screen = stage.screen();
+    assert!(screen.contains("Words · 1 of 2"), "{screen}");
+    assert!(screen.contains("/clear     starts anew: the model"), "{screen}");
+    assert!(screen.contains("Tab take it"), "{screen}");
+    stage.press(KeyCode::Down);
+    stage.press(KeyCode::Enter);
+    let screen = stage.screen();
+    assert!(screen.contains("│ /clear") && !screen.contains("Words ·"), "{screen}");
+    assert!(stage.sent.is_empty(), "taking a completion submits nothing");
+    stage.press(KeyCode::Enter);
+    assert_eq!(stage.sent, [Command::Clear]);
+}
+
+#[test]
+fn esc_closes_the_list_first_and_it_stays_away_for_this_word() {
+    let mut stage = Stage::new(80, 24);
+    stage.prompt("one");
+    stage.request();
+    stage.type_text("/c");
+    stage.press(KeyCode::Esc);
+    assert!(stage.sent.is_empty(), "nothing is stopped");
+    stage.type_text("o");
+    assert!(!stage.screen().contains("Words ·"), "{}", stage.screen());
+    stage.press(KeyCode::Esc);
+    assert_eq!(stage.sent, [Command::Stop]);
+}
+
+#[test]
+fn files_are_asked_for_with_the_first_mention_only() {
+    let mut stage = Stage::new(80, 24);
+    stage.type_text("me@home and a@b /clear");
+    assert_eq!(stage.asked_for_files, 0);
+    stage.type_text(" @ma");
+    assert_eq!(stage.asked_for_files, 1);
+    assert!(!stage.screen().contains("Files:"));
+    files(&mut stage, &["README.md", "src/main.rs", "evil\u{1b}]0;x\u{7}ma"]);
+    let screen = stage.screen();
+    assert!(screen.contains("Files: only the path is sent · 1 of"), "{screen}");
+    assert!(screen.contains("src/main.rs") && screen.contains("evil\\x1b]0;x\\x07ma"), "{screen}");
+    stage.type_text("in.rs");
+    stage.press(KeyCode::Tab);
+    assert!(stage.screen().contains("/clear src/main.rs"), "{}", stage.screen());
+}
+
+#[test]
+fn no_list_covers_the_approval_panel() {
+    let mut stage = Stage::new(80, 24);
+    stage.two_turns();
+    stage.type_text("/c");
+    assert!(stage.screen().contains("Words ·"));
+    stage.ask(1);
+    let screen = stage.screen();
+    assert!(!screen.contains("Words ·") && screen.contains("pytest -q"), "{screen}");
+}
+
+#[test]
+fn a_word_that_is_nearly_right_is_told_and_not_sent() {
+    for text in ["/Help", "/clear now", "/CONTINUE", "/quit please"] {
+        let mut stage = Stage::new(80, 24);
+        stage.type_text(text);
+        stage.press(KeyCode::Esc);
+        stage.press(KeyCode::Enter);
+        assert!(stage.screen().contains("Did you mean"), "{}", stage.screen());
+        assert!(stage.sent.is_empty() && !stage.quit, "{text}");
+        assert!(stage.screen().contains(&format!("│ {text}")), "{}", stage.screen());
+    }
+    let mut stage = Stage::new(80, 24);
+    stage.type_text(" /clear now");
+    stage.press(KeyCode::Enter);
+    assert_eq!(stage.sent, [Command::Prompt(" /clear now".to_owned())]);
+}
