@@ -103,6 +103,8 @@ impl Rig {
                 parameters: Parameters::default(),
             },
             system_prompt: "You are an agent.".into(),
+            context: None,
+            notices: Vec::new(),
             tools: vec![std::sync::Arc::new(Echo)],
             mode: Mode::Ask,
             attended: true,

@@ -222,3 +222,37 @@ fn a_mentioned_file_is_found_and_only_its_path_is_sent() {
     screen.shows("I see.");
     assert_eq!(messages(&server, 0)[1].1, "look at src/checkout.rs and \"src/two words.rs\" ");
 }
+
+#[test]
+fn instructions_are_seen_before_they_are_sent_and_told_after_the_system_prompt() {
+    let world = World::new();
+    let project = world.project();
+    std::fs::create_dir(project.join(".git")).unwrap();
+    std::fs::write(project.join("AGENTS.md"), "Use tabs.\u{202e}\u{1b}[2K Always.\n").unwrap();
+    let server = Server::start(vec![text("I see.")]);
+    let mut screen = start(&world, &server, &[]);
+    screen.shows("With your first prompt the model is told");
+    screen.shows("It holds hidden characters.");
+    // Shift-Tab leads to the inspector, where it can be read in full.
+    screen.keys("\x1b[Z");
+    screen.keys("G");
+    screen.shows("Use tabs.<U+202E>\\x1b[2K Always.");
+    assert!(!screen.raw.windows(3).any(|bytes| bytes == "\u{202e}".as_bytes()));
+    screen.keys("\x1b");
+    screen.shows("▸Prompt");
+    submit(&mut screen, "/continue");
+    screen.shows("nothing to continue");
+    screen.keys("\x15");
+    submit(&mut screen, "go");
+    screen.shows("I see.");
+    screen.shows("context, to the model: Instructions of this project");
+    let told = messages(&server, 0);
+    assert_eq!(told.len(), 3);
+    assert!(told[1].1.ends_with("\n\nUse tabs.\u{202e}\u{1b}[2K Always."), "{told:?}");
+    assert_eq!(told[2].1, "go");
+    let server = Server::start(vec![text("I see.")]);
+    let mut screen = start(&world, &server, &["--no-context"]);
+    submit(&mut screen, "go");
+    screen.shows("I see.");
+    assert_eq!(messages(&server, 0).len(), 2);
+}

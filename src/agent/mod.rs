@@ -53,6 +53,10 @@ pub struct Config {
     pub sources: Vec<(Parameter, String)>,
     /// What the model is told first.
     pub system_prompt: String,
+    /// What the project's files tell it after that.
+    pub context: Option<String>,
+    /// What the user should know of those files.
+    pub notices: Vec<String>,
     /// What the model may ask for.
     pub tools: Vec<Arc<dyn Tool>>,
     /// How commands are treated.
@@ -113,6 +117,13 @@ async fn serve<C: Connect>(
         turn_limit: config.turn_limit,
     };
     agent.outgoing.reach(&route.profile.url);
+    if config.attended {
+        let (system_prompt, context) = (config.system_prompt.clone(), config.context.clone());
+        agent.recorder.progress(Progress::Begins { system_prompt, context }).await;
+    }
+    for notice in config.notices {
+        agent.recorder.progress(Progress::Notice(notice)).await;
+    }
     let mut questions = Questions::new(subscriber.clone());
     let mut begun = false;
     let mut waiting = VecDeque::new();
@@ -138,7 +149,8 @@ async fn serve<C: Connect>(
         };
         if !begun {
             begun = true;
-            begin(&mut agent, &route, is_saved, &config.system_prompt).await;
+            let told = (config.system_prompt.as_str(), config.context.as_deref());
+            begin(&mut agent, &route, is_saved, told).await;
         }
         let stop = CancellationToken::new();
         let mut answer = |command| questions.take(&connect, command);
@@ -178,7 +190,7 @@ async fn serve<C: Connect>(
             Command::Clear => {
                 agent.acting.revoke();
                 agent.recorder.record(Record::Head(None)).await;
-                agent.begin(&config.system_prompt).await;
+                agent.begin(&config.system_prompt, config.context.as_deref()).await;
                 continue;
             }
             Command::Overlay(overlays) => {
@@ -204,7 +216,12 @@ async fn serve<C: Connect>(
 }
 
 /// Begins the session, with its first prompt.
-async fn begin<M: Model>(agent: &mut Loop<M>, route: &Route, is_saved: bool, system_prompt: &str) {
+async fn begin<M: Model>(
+    agent: &mut Loop<M>,
+    route: &Route,
+    is_saved: bool,
+    (system_prompt, context): (&str, Option<&str>),
+) {
     if !is_saved {
         let why = "This session is not saved: neither XDG_DATA_HOME nor HOME names a directory.";
         agent.recorder.progress(Progress::Notice(why.to_owned())).await;
@@ -214,7 +231,7 @@ async fn begin<M: Model>(agent: &mut Loop<M>, route: &Route, is_saved: bool, sys
     if !parameters.is_empty() {
         agent.recorder.record(Record::Parameters(parameters)).await;
     }
-    agent.begin(system_prompt).await;
+    agent.begin(system_prompt, context).await;
 }
 
 /// Takes another way, or says why not.

@@ -181,7 +181,7 @@ fn draw_panes(
         let inside = pane(buf, areas.inspector, focused, &title, theme);
         let (list, measure) = inspector::draw(view, &mut cache.inspector, focused, inside, buf);
         cache.shown.inspector_list = Some(list);
-        if model.inspector.view != inspector::View::Roles {
+        if model.inspector.view != inspector::View::Roles || model.session.turns.is_empty() {
             cache.shown.message = Some(measure);
         }
         if let Some(position) = measure.position("rows") {

@@ -100,6 +100,13 @@ pub(super) enum Focus {
     Inspector,
 }
 
+/// What the model is told before the first prompt.
+#[derive(Debug)]
+pub(super) struct Beginning {
+    pub(super) system_prompt: String,
+    pub(super) context: Option<String>,
+}
+
 /// All that the screen shows.
 #[derive(Debug)]
 pub struct Model {
@@ -114,6 +121,7 @@ pub struct Model {
     pub(super) prompt: Prompt,
     pub(super) queue: Queue,
     pub(super) files: Files,
+    pub(super) beginning: Option<Beginning>,
     pub(super) completion: Option<Completion>,
     /// How many times a call was asked for.
     pub(super) panels: u64,
@@ -159,6 +167,7 @@ impl Model {
             prompt: Prompt::default(),
             queue: Queue::default(),
             files: Files::default(),
+            beginning: None,
             completion: None,
             panels: 0,
             approval: None,

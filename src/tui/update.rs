@@ -9,7 +9,7 @@ use super::choose;
 use super::completion;
 use super::keymap::{Action, Context, resolve};
 use super::layout::Shape;
-use super::model::{Effect, Focus, Input, Model, TWICE};
+use super::model::{Beginning, Effect, Focus, Input, Model, TWICE};
 use super::panes::approval::{ALONE, Approval};
 use super::panes::offer::Offer;
 use super::panes::prompt::Submitted;
@@ -66,6 +66,9 @@ fn take_event(model: &mut Model, event: Event) -> Option<Effect> {
     model.conversation.event(&event, &model.session);
     model.tools.event(&event);
     match event {
+        Event::Progress(Progress::Begins { system_prompt, context }) => {
+            model.beginning = Some(Beginning { system_prompt, context });
+        }
         Event::Progress(Progress::Ask { call }) => ask(model, &call),
         Event::Progress(Progress::Waiting { attempt, of, until, .. }) => {
             model.retry = Some((attempt, of, until));
