@@ -4,8 +4,8 @@
 
 mod stage;
 
-use crossterm::event::KeyCode;
-use limpid::conversation::Command;
+use crossterm::event::{KeyCode, KeyModifiers};
+use limpid::conversation::{Command, TransitionReason};
 use limpid::tui::Input;
 use stage::Stage;
 
@@ -88,4 +88,46 @@ fn a_word_that_is_nearly_right_is_told_and_not_sent() {
     stage.type_text(" /clear now");
     stage.press(KeyCode::Enter);
     assert_eq!(stage.sent, [Command::Prompt(" /clear now".to_owned())]);
+}
+
+#[test]
+fn earlier_prompts_are_searched_as_one_types() {
+    let ctrl = KeyModifiers::CONTROL;
+    let mut stage = Stage::new(80, 24);
+    for prompt in ["fix the parser", "run the tests", "fix the printer\nand its tests"] {
+        stage.type_text(prompt.split('\n').next().unwrap());
+        if prompt.contains('\n') {
+            stage.press_with(KeyCode::Char('j'), ctrl);
+            stage.type_text("and its tests");
+        }
+        stage.press(KeyCode::Enter);
+        stage.ended(TransitionReason::Answered);
+    }
+    stage.sent.clear();
+    stage.press_with(KeyCode::Char('r'), ctrl);
+    assert_eq!(stage.asked_for_prompts, 1);
+    stage.input(Input::Prompts(vec!["FIX an older one".to_owned(), "run the tests".to_owned()]));
+    assert!(stage.screen().contains("Earlier prompts · 1 of 4"), "{}", stage.screen());
+    stage.type_text("fix");
+    let screen = stage.screen();
+    assert!(screen.contains("Earlier prompts · 1 of 3"), "{screen}");
+    assert!(
+        screen.contains("fix the printer ⏎") && screen.contains("FIX an older one"),
+        "{screen}"
+    );
+    stage.press_with(KeyCode::Char('r'), ctrl);
+    assert!(stage.screen().contains("· 2 of 3"), "{}", stage.screen());
+    stage.press(KeyCode::Enter);
+    let screen = stage.screen();
+    assert!(screen.contains("│ fix the parser") && !screen.contains("Earlier"), "{screen}");
+    assert!(stage.sent.is_empty(), "taking one submits nothing");
+    stage.press_with(KeyCode::Char('u'), ctrl);
+    // What matches nothing is not sent by the Enter that was meant for the search.
+    stage.press_with(KeyCode::Char('r'), ctrl);
+    stage.type_text("zzz");
+    assert!(stage.screen().contains("No earlier prompt holds this"), "{}", stage.screen());
+    stage.press(KeyCode::Enter);
+    assert!(stage.sent.is_empty());
+    assert!(stage.screen().contains("│ zzz"), "{}", stage.screen());
+    assert_eq!(stage.asked_for_prompts, 1);
 }

@@ -245,7 +245,7 @@ fn instructions_are_seen_before_they_are_sent_and_told_after_the_system_prompt()
     screen.keys("\x15");
     submit(&mut screen, "go");
     screen.shows("I see.");
-    screen.shows("context, to the model: Instructions of this project");
+    screen.shows("context, to the model: Instructions of this");
     let told = messages(&server, 0);
     assert_eq!(told.len(), 3);
     assert!(told[1].1.ends_with("\n\nUse tabs.\u{202e}\u{1b}[2K Always."), "{told:?}");
@@ -255,4 +255,25 @@ fn instructions_are_seen_before_they_are_sent_and_told_after_the_system_prompt()
     submit(&mut screen, "go");
     screen.shows("I see.");
     assert_eq!(messages(&server, 0).len(), 2);
+}
+
+#[test]
+fn prompts_of_earlier_sessions_here_are_found() {
+    let world = World::new();
+    let server = Server::start(vec![text("I see.")]);
+    let mut screen = start(&world, &server, &[]);
+    submit(&mut screen, "!echo no prompt");
+    screen.shows("[exit code 0]");
+    submit(&mut screen, "paint the shed green");
+    screen.shows("I see.");
+    screen.keys("\x04");
+    assert!(screen.end().success());
+    let mut screen = start(&world, &server, &[]);
+    screen.keys("\x12");
+    screen.shows("Earlier prompts · 1 of 1");
+    screen.keys("shed");
+    screen.shows("paint the shed green");
+    screen.keys("\t");
+    screen.hides("Earlier prompts");
+    screen.shows("│ paint the shed green");
 }

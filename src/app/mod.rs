@@ -6,8 +6,8 @@
 
 mod burst;
 mod canvas;
-mod files;
 mod leave;
+mod lookup;
 mod notify;
 mod reports;
 mod signals;
@@ -219,8 +219,11 @@ impl App {
             for effect in tui::update(&mut self.model, input, Instant::now()) {
                 match effect {
                     Effect::Quit => return Ok(Some(Left::Quit)),
+                    Effect::ListPrompts => {
+                        lookup::prompts(self.directory.clone(), self.answers.0.clone());
+                    }
                     Effect::ListFiles => {
-                        files::list(self.directory.clone(), self.answers.0.clone())
+                        lookup::list(self.directory.clone(), self.answers.0.clone());
                     }
                     Effect::Suspend => inputs.extend(self.stop(signals).await?),
                     Effect::Send(command) => match handle.commands.try_send(command) {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher};
 
+use super::prompt_history::PromptHistory;
 use super::slash::WORDS;
 use crate::text::{Show, visible};
 
@@ -45,6 +46,17 @@ impl Files {
 pub(super) enum Kind {
     Word,
     File,
+    /// Earlier prompts that hold what stands in the draft.
+    Earlier,
+}
+
+/// What accepting does to the draft.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Accepted {
+    /// A text in place of so many bytes before the cursor.
+    Before(usize, String),
+    /// A text in place of everything.
+    Whole(String),
 }
 
 /// One row that can be accepted.
@@ -87,10 +99,13 @@ impl Completion {
         self.selected = usize::try_from((at + by).rem_euclid(count)).unwrap_or(0);
     }
 
-    /// What the selected row puts in place of how many bytes before the cursor.
-    pub(super) fn accepted(&self) -> Option<(usize, String)> {
-        let candidate = self.candidates.get(self.selected)?;
-        Some((self.token.len(), candidate.inserted.clone()))
+    /// What accepting the selected row does.
+    pub(super) fn accepted(&self) -> Option<Accepted> {
+        let inserted = self.candidates.get(self.selected)?.inserted.clone();
+        Some(match self.kind {
+            Kind::Earlier => Accepted::Whole(inserted),
+            Kind::Word | Kind::File => Accepted::Before(self.token.len(), inserted),
+        })
     }
 
     pub(super) fn close(&mut self) {
@@ -120,7 +135,7 @@ pub(super) fn refresh(
     let closed = same.is_some_and(|current| current.closed);
     let (candidates, note) = match kind {
         Kind::Word => (words(token), ""),
-        Kind::File => (matching(files, token), note(files)),
+        Kind::File | Kind::Earlier => (matching(files, token), note(files)),
     };
     *current = Some(Completion {
         kind,
@@ -136,6 +151,40 @@ pub(super) fn refresh(
 
 fn note(files: &Files) -> &'static str {
     if files.more { "not all of them; " } else { "" }
+}
+
+/// What is offered while earlier prompts are searched for what stands in the draft.
+pub(super) fn search(current: &mut Option<Completion>, history: &PromptHistory, draft: &str) {
+    let same = |current: &&Completion| current.kind == Kind::Earlier && current.token == draft;
+    let selected = current.as_ref().filter(same).map_or(0, |current| current.selected);
+    let found = history.matching(draft, OFFERED);
+    let candidates: Vec<Candidate> = found
+        .into_iter()
+        .map(|prompt| Candidate {
+            shown: first_line(prompt),
+            what: "",
+            inserted: prompt.to_owned(),
+        })
+        .collect();
+    *current = Some(Completion {
+        kind: Kind::Earlier,
+        token: draft.to_owned(),
+        selected: selected.min(candidates.len().saturating_sub(1)),
+        candidates,
+        files: 0,
+        note: "",
+        closed: false,
+    });
+}
+
+/// The first line of a prompt that says something, safe to draw; `⏎` says that there is more.
+pub(super) fn first_line(prompt: &str) -> String {
+    let mut lines = prompt.lines().filter(|line| !line.trim().is_empty());
+    let mut line = visible(lines.next().unwrap_or_default(), Show::Prose).into_owned();
+    if lines.next().is_some() {
+        line.push_str(" ⏎");
+    }
+    line
 }
 
 /// The piece before the cursor that can be completed.

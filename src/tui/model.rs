@@ -58,6 +58,8 @@ pub enum Input {
         /// For each attempt what is kept of its response.
         kept: Vec<(u32, Kept)>,
     },
+    /// The prompts that [`Effect::ListPrompts`] asked for, oldest first.
+    Prompts(Vec<String>),
     /// The files that [`Effect::ListFiles`] asked for.
     Files {
         /// Paths relative to the directory.
@@ -82,6 +84,8 @@ pub enum Effect {
         /// Its attempts.
         attempts: Vec<u32>,
     },
+    /// Look for the prompts of earlier sessions; [`Input::Prompts`].
+    ListPrompts,
     /// Look for the files of the directory, without anybody waiting for it; [`Input::Files`].
     ListFiles,
     /// End the program.
@@ -123,6 +127,9 @@ pub struct Model {
     pub(super) files: Files,
     pub(super) beginning: Option<Beginning>,
     pub(super) completion: Option<Completion>,
+    /// Whether earlier prompts are searched, and whether those of other sessions were asked for.
+    pub(super) searching: bool,
+    pub(super) recalled: bool,
     /// How many times a call was asked for.
     pub(super) panels: u64,
     /// The call that is asked for.
@@ -169,6 +176,8 @@ impl Model {
             files: Files::default(),
             beginning: None,
             completion: None,
+            searching: false,
+            recalled: false,
             panels: 0,
             approval: None,
             offer: None,

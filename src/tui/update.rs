@@ -6,7 +6,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::allowances;
 use super::choose;
-use super::completion;
+use super::completion::{self, Accepted};
 use super::keymap::{Action, Context, resolve};
 use super::layout::Shape;
 use super::model::{Beginning, Effect, Focus, Input, Model, TWICE};
@@ -39,6 +39,7 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
         }
         Input::Event(event) => effects.extend(take_event(model, event)),
         Input::Exchanges { turn, kept } => model.inspector.take(turn, kept),
+        Input::Prompts(earlier) => model.prompt.recall(earlier),
         Input::Files { paths, more } => model.files.found(paths, more),
         // Only here, where no key is waiting, does time decide: a program that was held up cannot
         // take keys that came together for keys that came alone.
@@ -53,7 +54,12 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
     effects.extend(model.inspector.wanted(&model.session, now));
     let Model { completion, files, prompt, .. } = model;
     let (before, first) = prompt.before_cursor();
-    if completion::refresh(completion, files, before, first) {
+    if model.searching {
+        prompt.search(completion);
+        if completion.as_ref().is_none_or(|found| found.candidates.is_empty()) {
+            model.note = Some("No earlier prompt holds this. Esc ends the search.".to_owned());
+        }
+    } else if completion::refresh(completion, files, before, first) {
         effects.push(Effect::ListFiles);
     }
     effects
@@ -221,6 +227,12 @@ fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
         complete(model, action);
         return Vec::new();
     }
+    if model.searching && (context != Context::Prompt || action.is_some()) {
+        model.searching = false;
+        if matches!(action, Some(Action::Back | Action::Submit)) {
+            return Vec::new();
+        }
+    }
     let Some(action) = action else {
         text(model, context, key, now);
         return Vec::new();
@@ -295,6 +307,12 @@ fn act(
             None => model.prompt.newline(),
         },
         Action::Steer => return steer(model),
+        Action::Search => {
+            model.searching = true;
+            if !std::mem::replace(&mut model.recalled, true) {
+                return vec![Effect::ListPrompts];
+            }
+        }
         Action::Unfold => {
             if !model.prompt.unfold() {
                 model.note = Some("No folded paste is beside the cursor.".to_owned());
@@ -337,11 +355,17 @@ fn complete(model: &mut Model, action: Action) {
         Action::Up => completion.select(-1),
         Action::Down => completion.select(1),
         Action::Complete => {
-            if let Some((bytes, with)) = completion.accepted() {
-                model.prompt.complete(bytes, &with);
+            match completion.accepted() {
+                Some(Accepted::Before(bytes, with)) => model.prompt.complete(bytes, &with),
+                Some(Accepted::Whole(text)) => model.prompt.fill(&text),
+                None => {}
             }
+            model.searching = false;
         }
-        _ => completion.close(),
+        _ => {
+            completion.close();
+            model.searching = false;
+        }
     }
 }
 

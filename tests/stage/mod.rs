@@ -29,6 +29,7 @@ pub struct Stage {
     /// What is kept of the attempts of any turn.
     pub kept: HashMap<u32, Kept>,
     pub asked_for_files: u32,
+    pub asked_for_prompts: u32,
     cache: RenderCache,
     terminal: Terminal<TestBackend>,
     history: History,
@@ -73,6 +74,7 @@ impl Stage {
             quit: false,
             kept: HashMap::new(),
             asked_for_files: 0,
+            asked_for_prompts: 0,
             cache: RenderCache::default(),
             terminal: Terminal::new(TestBackend::new(columns, rows)).unwrap(),
             history: History::default(),
@@ -103,6 +105,7 @@ impl Stage {
                     self.input(Input::Exchanges { turn, kept });
                 }
                 Effect::ListFiles => self.asked_for_files += 1,
+                Effect::ListPrompts => self.asked_for_prompts += 1,
             }
         }
     }

@@ -51,6 +51,8 @@ pub(super) enum Action {
     Unfold,
     /// Puts the selected completion into the prompt.
     Complete,
+    /// Searches earlier prompts for what stands in the prompt.
+    Search,
     /// Sends the next queued prompt into the running turn.
     Steer,
     /// Ends the program if the prompt is empty.

@@ -120,6 +120,13 @@ const PROMPT: &[Binding] = &[
         "takes what is offered over the prompt; Esc declines it",
         Action::TakeOffer,
     ),
+    bind(
+        &[ctrl('r')],
+        "Ctrl-R",
+        "",
+        "searches earlier prompts, also of earlier sessions here, for what you type",
+        Action::Search,
+    ),
     bind(&[ctrl('x')], "Ctrl-X", "", "opens the folded paste beside the cursor", Action::Unfold),
     PREVIOUS,
     bind(&[key(KeyCode::PageUp)], "PgUp", "", "scrolls the conversation up", Action::PageUp),
@@ -137,7 +144,7 @@ const COMPLETION: &[Binding] = &[
         Action::Complete,
     ),
     bind(&[key(KeyCode::Up)], "↑", "before", "selects the row above", Action::Up),
-    bind(&[key(KeyCode::Down)], "↓", "next", "selects the row below", Action::Down),
+    bind(&[key(KeyCode::Down), ctrl('r')], "↓", "next", "selects the row below", Action::Down),
     bind(&[key(KeyCode::Esc)], "Esc", "close", "closes the list", Action::Back),
 ];
 

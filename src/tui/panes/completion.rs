@@ -25,6 +25,7 @@ pub(in crate::tui) fn draw(view: &View<'_>, prompt: Rect, buf: &mut Buffer) {
     let area = Rect { x: prompt.x, y: prompt.y - height, width: prompt.width.min(90), height };
     let name = match completion.kind {
         Kind::Word => "Words ".to_owned(),
+        Kind::Earlier => "Earlier prompts ".to_owned(),
         Kind::File => format!("Files: {}only the path is sent ", completion.note),
     };
     let count = format!("· {} of {count} ", completion.selected + 1);

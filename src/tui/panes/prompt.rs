@@ -5,6 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use crate::tui::View;
+use crate::tui::completion::{self, Completion};
 use crate::tui::draft::Draft;
 use crate::tui::paint;
 use crate::tui::prompt_history::PromptHistory;
@@ -138,7 +139,17 @@ impl Prompt {
         text
     }
 
-    /// Puts a text in the empty draft.
+    /// The prompts of earlier sessions.
+    pub(in crate::tui) fn recall(&mut self, earlier: Vec<String>) {
+        self.history.recall(earlier);
+    }
+
+    /// Offers the earlier prompts that hold what stands in the draft.
+    pub(in crate::tui) fn search(&self, completion: &mut Option<Completion>) {
+        completion::search(completion, &self.history, &self.draft.text());
+    }
+
+    /// Puts a text in place of the draft.
     pub(in crate::tui) fn fill(&mut self, text: &str) {
         self.draft.set_text(text);
     }

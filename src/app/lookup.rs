@@ -1,5 +1,5 @@
-//! The names of the directory's files, for completion: looked for in the background, within bounds,
-//! without what .gitignore leaves out.
+//! What completion offers, looked for in the background and within bounds: the names of the
+//! directory's files, without what .gitignore leaves out, and the prompts of earlier sessions.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -7,10 +7,13 @@ use std::time::{Duration, Instant};
 use ignore::WalkBuilder;
 use tokio::sync::mpsc;
 
+use crate::session::{earlier_prompts, sessions_dir};
 use crate::tui::Input;
 
 /// Names at most.
 const MOST: usize = 20_000;
+/// Prompts at most.
+const PROMPTS: usize = 400;
 /// Directories below one another.
 const DEPTH: usize = 24;
 /// How long the search may take.
@@ -23,6 +26,16 @@ pub(super) fn list(directory: PathBuf, answers: mpsc::Sender<Input>) {
         let (paths, more) = find(&directory);
         // Whoever has left needs no answer.
         let _ = answers.blocking_send(Input::Files { paths, more });
+    });
+}
+
+/// Looks for the prompts of earlier sessions and answers with [`Input::Prompts`].
+pub(super) fn prompts(directory: PathBuf, answers: mpsc::Sender<Input>) {
+    std::thread::spawn(move || {
+        let sessions = sessions_dir(|name| std::env::var_os(name));
+        // Where sessions cannot be listed there is nothing to search.
+        let found = sessions.and_then(|all| earlier_prompts(&all, &directory, PROMPTS).ok());
+        let _ = answers.blocking_send(Input::Prompts(found.unwrap_or_default()));
     });
 }
 
