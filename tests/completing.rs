@@ -131,3 +131,36 @@ fn earlier_prompts_are_searched_as_one_types() {
     assert!(stage.screen().contains("│ zzz"), "{}", stage.screen());
     assert_eq!(stage.asked_for_prompts, 1);
 }
+
+#[test]
+fn what_is_pasted_or_typed_beside_the_prompt_is_not_lost_silently() {
+    let mut stage = Stage::new(120, 40);
+    stage.press(KeyCode::Tab);
+    stage.type_text("w");
+    assert!(stage.screen().contains("Esc, then write"), "{}", stage.screen());
+    stage.input(Input::Paste("pasted".to_owned()));
+    let screen = stage.screen();
+    assert!(screen.contains("│ pasted") && screen.contains("▸Prompt"), "{screen}");
+}
+
+#[test]
+fn the_editor_gets_the_exact_draft_and_undo_takes_its_work_back() {
+    let ctrl = KeyModifiers::CONTROL;
+    let mut stage = Stage::new(80, 24);
+    let long = "line\n".repeat(30);
+    stage.input(Input::Paste(long.clone()));
+    stage.type_text(" end");
+    stage.press_with(KeyCode::Char('x'), ctrl);
+    assert_eq!(stage.edited, Some(format!("{long} end")));
+    stage.input(Input::Edited(Ok("short".to_owned())));
+    assert!(stage.screen().contains("│ short"), "{}", stage.screen());
+    stage.press_with(KeyCode::Char('7'), ctrl);
+    stage.press_with(KeyCode::Char('7'), ctrl);
+    assert!(stage.screen().contains("[pasted 30 lines, 150 B] end"), "{}", stage.screen());
+    stage.input(Input::Edited(Err("The editor failed.".to_owned())));
+    let screen = stage.screen();
+    assert!(
+        screen.contains("[pasted 30 lines") && screen.contains("The editor failed"),
+        "{screen}"
+    );
+}

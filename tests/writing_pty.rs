@@ -277,3 +277,41 @@ fn prompts_of_earlier_sessions_here_are_found() {
     screen.hides("Earlier prompts");
     screen.shows("│ paint the shed green");
 }
+
+#[test]
+fn the_draft_is_written_in_the_users_editor() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let world = World::new();
+    let server = Server::start(vec![text("I see.")]);
+    let script = world.home().join("editor");
+    // It asks on the terminal, so it has it: for what to append, or `fail`.
+    std::fs::write(
+        &script,
+        "#!/bin/sh\nls -l \"$2\" > mode\nprintf 'editor %s: ' \"$1\"\nread word\n\
+         [ \"$word\" = fail ] && exit 3\nprintf '%s\\n' \"$word\" >> \"$2\"\n",
+    )
+    .unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let editor = format!("{} --wait", script.display());
+    let url = server.url();
+    let arguments = ["--url", &url, "--model", "m"];
+    let variables = [("EDITOR", editor.as_str())];
+    let mut screen = Screen::start_with(&world, &arguments, 100, 30, &variables);
+    screen.keys("first 你好 ");
+    screen.shows("first 你好");
+    screen.keys("\x18");
+    screen.shows("editor --wait: ");
+    screen.keys("fail\r");
+    screen.shows("The prompt stays as it was");
+    screen.keys("\x18");
+    screen.shows("editor --wait: ");
+    screen.keys("then this\r");
+    screen.shows("│ first 你好 then this");
+    screen.keys("\r");
+    screen.shows("I see.");
+    assert_eq!(messages(&server, 0)[1].1, "first 你好 then this");
+    let mode = std::fs::read_to_string(world.project().join("mode")).unwrap();
+    assert!(mode.starts_with("-rw------- "), "{mode}");
+    let drafts = world.data().join("limpid/drafts");
+    assert_eq!(std::fs::read_dir(drafts).unwrap().count(), 0, "nothing is left behind");
+}

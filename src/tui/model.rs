@@ -58,6 +58,8 @@ pub enum Input {
         /// For each attempt what is kept of its response.
         kept: Vec<(u32, Kept)>,
     },
+    /// What [`Effect::Edit`] came to, or why the draft stays.
+    Edited(Result<String, String>),
     /// The prompts that [`Effect::ListPrompts`] asked for, oldest first.
     Prompts(Vec<String>),
     /// The files that [`Effect::ListFiles`] asked for.
@@ -84,6 +86,8 @@ pub enum Effect {
         /// Its attempts.
         attempts: Vec<u32>,
     },
+    /// Open this draft in the user's editor; [`Input::Edited`].
+    Edit(String),
     /// Look for the prompts of earlier sessions; [`Input::Prompts`].
     ListPrompts,
     /// Look for the files of the directory, without anybody waiting for it; [`Input::Files`].

@@ -39,6 +39,8 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
         }
         Input::Event(event) => effects.extend(take_event(model, event)),
         Input::Exchanges { turn, kept } => model.inspector.take(turn, kept),
+        Input::Edited(Ok(text)) => model.prompt.replace(&text),
+        Input::Edited(Err(why)) => model.note = Some(why),
         Input::Prompts(earlier) => model.prompt.recall(earlier),
         Input::Files { paths, more } => model.files.found(paths, more),
         // Only here, where no key is waiting, does time decide: a program that was held up cannot
@@ -170,7 +172,9 @@ fn paste(model: &mut Model, text: &str, now: Instant) {
         popup.list.paste(text);
     }
     let Some(approval) = &mut model.approval else {
-        if context == Context::Prompt {
+        // A paste means the prompt, whatever has the keys.
+        if context != Context::Help {
+            model.focus = Focus::Prompt;
             model.prompt.paste(text);
         }
         return;
@@ -189,6 +193,8 @@ fn paste(model: &mut Model, text: &str, now: Instant) {
             approval.disturb(now);
             if context == Context::Prompt {
                 model.prompt.paste(text);
+            } else {
+                model.note = Some("Paste ignored: Tab leads to the prompt.".to_owned());
             }
         }
     }
@@ -315,7 +321,7 @@ fn act(
         }
         Action::Unfold => {
             if !model.prompt.unfold() {
-                model.note = Some("No folded paste is beside the cursor.".to_owned());
+                return vec![Effect::Edit(model.prompt.text())];
             }
         }
         _ => in_pane(model, context, action),
@@ -420,6 +426,10 @@ fn text(model: &mut Model, context: Context, key: KeyEvent, now: Instant) {
             } else {
                 model.note = Some("That key decides nothing.".to_owned());
             }
+        }
+        Context::Help => {}
+        _ if matches!(key.code, KeyCode::Char(_)) => {
+            model.note = Some("That key does nothing here: Esc, then write.".to_owned());
         }
         _ => {}
     }

@@ -63,6 +63,15 @@ impl Draft {
         self.replace(Place::default(), self.text.end(), "");
     }
 
+    /// Puts another text in place; undo brings the first back. The cursor stands at its end.
+    pub(super) fn replace_all(&mut self, text: &str) {
+        let text = newlines(text);
+        if text != self.text() {
+            self.clear();
+            self.insert(&text);
+        }
+    }
+
     /// Puts another text in place; nothing is left to undo. The cursor stands at its end.
     pub(super) fn set_text(&mut self, text: &str) {
         let text = newlines(text);

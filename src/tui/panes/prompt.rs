@@ -139,6 +139,16 @@ impl Prompt {
         text
     }
 
+    /// The text as it would be sent.
+    pub(in crate::tui) fn text(&self) -> String {
+        self.draft.text()
+    }
+
+    /// Puts a text in place of the draft, which undo brings back.
+    pub(in crate::tui) fn replace(&mut self, text: &str) {
+        self.draft.replace_all(text);
+    }
+
     /// The prompts of earlier sessions.
     pub(in crate::tui) fn recall(&mut self, earlier: Vec<String>) {
         self.history.recall(earlier);
