@@ -127,6 +127,8 @@ fn rig(replies: Vec<Scripted>, mode: Mode, turn_limit: u32) -> Rig {
         settings: settings(),
         sources: Vec::new(),
         system_prompt: "system".into(),
+        context: None,
+        notices: Vec::new(),
         tools: vec![Arc::new(Noting { ran: ran.clone() })],
         mode,
         attended: true,

@@ -107,6 +107,8 @@ impl Rig {
             },
             sources: Vec::new(),
             system_prompt: "You are an agent.".into(),
+            context: None,
+            notices: Vec::new(),
             tools: vec![std::sync::Arc::new(Echo)],
             mode: Mode::Ask,
             attended: true,

@@ -196,3 +196,122 @@ fn a_megabyte_is_pasted_folded_and_sent_exactly() {
     screen.shows("I see.");
     assert_eq!(messages(&server, 0)[1].1, format!("look: {}", pasted.replace("\r\n", "\n")));
 }
+
+#[test]
+fn a_mentioned_file_is_found_and_only_its_path_is_sent() {
+    let world = World::new();
+    let project = world.project();
+    std::fs::create_dir(project.join("src")).unwrap();
+    std::fs::write(project.join(".gitignore"), "target\n").unwrap();
+    std::fs::create_dir(project.join("target")).unwrap();
+    for name in ["src/checkout.rs", "src/two words.rs", "target/checkout.o"] {
+        std::fs::write(project.join(name), "unspoken").unwrap();
+    }
+    let server = Server::start(vec![text("I see.")]);
+    let mut screen = start(&world, &server, &[]);
+    screen.keys("look at @chk");
+    screen.shows("only the path is sent · 1 of 1");
+    screen.keys("\t");
+    screen.shows("look at src/checkout.rs");
+    screen.keys("and @words");
+    screen.shows("1 of 1");
+    screen.keys("\r");
+    screen.shows("and \"src/two words.rs\"");
+    assert_eq!(server.requests().len(), 0);
+    screen.keys("\r");
+    screen.shows("I see.");
+    assert_eq!(messages(&server, 0)[1].1, "look at src/checkout.rs and \"src/two words.rs\" ");
+}
+
+#[test]
+fn instructions_are_seen_before_they_are_sent_and_told_after_the_system_prompt() {
+    let world = World::new();
+    let project = world.project();
+    std::fs::create_dir(project.join(".git")).unwrap();
+    std::fs::write(project.join("AGENTS.md"), "Use tabs.\u{202e}\u{1b}[2K Always.\n").unwrap();
+    let server = Server::start(vec![text("I see.")]);
+    let mut screen = start(&world, &server, &[]);
+    screen.shows("With your first prompt the model is told");
+    screen.shows("It holds hidden characters.");
+    // Shift-Tab leads to the inspector, where it can be read in full.
+    screen.keys("\x1b[Z");
+    screen.keys("G");
+    screen.shows("Use tabs.<U+202E>\\x1b[2K Always.");
+    assert!(!screen.raw.windows(3).any(|bytes| bytes == "\u{202e}".as_bytes()));
+    screen.keys("\x1b");
+    screen.shows("▸Prompt");
+    submit(&mut screen, "/continue");
+    screen.shows("nothing to continue");
+    screen.keys("\x15");
+    submit(&mut screen, "go");
+    screen.shows("I see.");
+    screen.shows("context, to the model: Instructions of this");
+    let told = messages(&server, 0);
+    assert_eq!(told.len(), 3);
+    assert!(told[1].1.ends_with("\n\nUse tabs.\u{202e}\u{1b}[2K Always."), "{told:?}");
+    assert_eq!(told[2].1, "go");
+    let server = Server::start(vec![text("I see.")]);
+    let mut screen = start(&world, &server, &["--no-context"]);
+    submit(&mut screen, "go");
+    screen.shows("I see.");
+    assert_eq!(messages(&server, 0).len(), 2);
+}
+
+#[test]
+fn prompts_of_earlier_sessions_here_are_found() {
+    let world = World::new();
+    let server = Server::start(vec![text("I see.")]);
+    let mut screen = start(&world, &server, &[]);
+    submit(&mut screen, "!echo no prompt");
+    screen.shows("[exit code 0]");
+    submit(&mut screen, "paint the shed green");
+    screen.shows("I see.");
+    screen.keys("\x04");
+    assert!(screen.end().success());
+    let mut screen = start(&world, &server, &[]);
+    screen.keys("\x12");
+    screen.shows("Earlier prompts · 1 of 1");
+    screen.keys("shed");
+    screen.shows("paint the shed green");
+    screen.keys("\t");
+    screen.hides("Earlier prompts");
+    screen.shows("│ paint the shed green");
+}
+
+#[test]
+fn the_draft_is_written_in_the_users_editor() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let world = World::new();
+    let server = Server::start(vec![text("I see.")]);
+    let script = world.home().join("editor");
+    // It asks on the terminal, so it has it: for what to append, or `fail`.
+    std::fs::write(
+        &script,
+        "#!/bin/sh\nls -l \"$2\" > mode\nprintf 'editor %s: ' \"$1\"\nread word\n\
+         [ \"$word\" = fail ] && exit 3\nprintf '%s\\n' \"$word\" >> \"$2\"\n",
+    )
+    .unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let editor = format!("{} --wait", script.display());
+    let url = server.url();
+    let arguments = ["--url", &url, "--model", "m"];
+    let variables = [("EDITOR", editor.as_str())];
+    let mut screen = Screen::start_with(&world, &arguments, 100, 30, &variables);
+    screen.keys("first 你好 ");
+    screen.shows("first 你好");
+    screen.keys("\x18");
+    screen.shows("editor --wait: ");
+    screen.keys("fail\r");
+    screen.shows("The prompt stays as it was");
+    screen.keys("\x18");
+    screen.shows("editor --wait: ");
+    screen.keys("then this\r");
+    screen.shows("│ first 你好 then this");
+    screen.keys("\r");
+    screen.shows("I see.");
+    assert_eq!(messages(&server, 0)[1].1, "first 你好 then this");
+    let mode = std::fs::read_to_string(world.project().join("mode")).unwrap();
+    assert!(mode.starts_with("-rw------- "), "{mode}");
+    let drafts = world.data().join("limpid/drafts");
+    assert_eq!(std::fs::read_dir(drafts).unwrap().count(), 0, "nothing is left behind");
+}

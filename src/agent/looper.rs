@@ -177,11 +177,15 @@ impl<M: Model> Loop<M> {
         }
     }
 
-    /// Starts a branch: the model will know nothing but the system prompt.
-    pub async fn begin(&mut self, system_prompt: &str) {
+    /// Starts a branch: the model will know nothing but the system prompt and the project's files.
+    pub async fn begin(&mut self, system_prompt: &str, context: Option<&str>) {
         self.state.messages.clear();
         let text = vec![Block::Text(system_prompt.to_owned())];
         self.remember(Role::System, Origin::System, text).await;
+        if let Some(context) = context {
+            let text = vec![Block::Text(context.to_owned())];
+            self.remember(Role::User, Origin::Context, text).await;
+        }
     }
 }
 

@@ -53,6 +53,10 @@ pub struct Config {
     pub sources: Vec<(Parameter, String)>,
     /// What the model is told first.
     pub system_prompt: String,
+    /// What the project's files tell it after that.
+    pub context: Option<String>,
+    /// What the user should know of those files.
+    pub notices: Vec<String>,
     /// What the model may ask for.
     pub tools: Vec<Arc<dyn Tool>>,
     /// How commands are treated.
@@ -113,6 +117,13 @@ async fn serve<C: Connect>(
         turn_limit: config.turn_limit,
     };
     agent.outgoing.reach(&route.profile.url);
+    if config.attended {
+        let (system_prompt, context) = (config.system_prompt.clone(), config.context.clone());
+        agent.recorder.progress(Progress::Begins { system_prompt, context }).await;
+    }
+    for notice in config.notices {
+        agent.recorder.progress(Progress::Notice(notice)).await;
+    }
     let mut questions = Questions::new(subscriber.clone());
     let mut begun = false;
     let mut waiting = VecDeque::new();
@@ -136,10 +147,12 @@ async fn serve<C: Connect>(
             Command::Clear | Command::Overlay(_) | Command::Revoke if !begun => continue,
             command => command,
         };
+        let told = (config.system_prompt.as_str(), config.context.as_deref());
         if !begun {
             begun = true;
-            begin(&mut agent, &route, is_saved, &config.system_prompt).await;
+            begin(&mut agent, &route, is_saved, told).await;
         }
+        let Some(work) = settle(&mut agent, told, command).await else { continue };
         let stop = CancellationToken::new();
         let mut answer = |command| questions.take(&connect, command);
         let listen = Listen {
@@ -150,50 +163,16 @@ async fn serve<C: Connect>(
             subscriber: &subscriber,
             stop: &stop,
         };
-        let screen = match command {
-            Command::Run { command, told } => {
+        let screen = match work {
+            Work::Own { command, told } => {
                 listen.until(agent.run_own(command, told, &stop), &mut waiting).await
             }
             // The inbox is empty between two prompts.
-            Command::Prompt(text) => {
+            Work::Prompt(text) => {
                 let _ = tell.try_send(text);
                 listen.until(agent.run(&stop), &mut waiting).await
             }
-            Command::Continue if agent.state.awaits_reply() => {
-                listen.until(agent.run(&stop), &mut waiting).await
-            }
-            // The screen does not ask where nothing waits for an answer; should it be late, it
-            // learns so.
-            Command::Continue => {
-                let reason = agent.state.transition_reason.clone();
-                let reason = reason.unwrap_or(TransitionReason::Answered);
-                agent.recorder.record(Record::Ended(reason)).await;
-                continue;
-            }
-            Command::Revoke => {
-                agent.acting.revoke();
-                agent.recorder.record(Record::Revoked).await;
-                continue;
-            }
-            Command::Clear => {
-                agent.acting.revoke();
-                agent.recorder.record(Record::Head(None)).await;
-                agent.begin(&config.system_prompt).await;
-                continue;
-            }
-            Command::Overlay(overlays) => {
-                agent.overlay(overlays).await;
-                continue;
-            }
-            // Nothing runs that could be stopped or steered, and nothing is asked; the rest is done
-            // above.
-            Command::Stop
-            | Command::Steer(_)
-            | Command::Decide { .. }
-            | Command::Connect(_)
-            | Command::Set { .. }
-            | Command::ListProfiles
-            | Command::ListModels(_) => continue,
+            Work::Continue => listen.until(agent.run(&stop), &mut waiting).await,
         };
         if screen == Screen::Gone {
             return;
@@ -204,7 +183,12 @@ async fn serve<C: Connect>(
 }
 
 /// Begins the session, with its first prompt.
-async fn begin<M: Model>(agent: &mut Loop<M>, route: &Route, is_saved: bool, system_prompt: &str) {
+async fn begin<M: Model>(
+    agent: &mut Loop<M>,
+    route: &Route,
+    is_saved: bool,
+    (system_prompt, context): (&str, Option<&str>),
+) {
     if !is_saved {
         let why = "This session is not saved: neither XDG_DATA_HOME nor HOME names a directory.";
         agent.recorder.progress(Progress::Notice(why.to_owned())).await;
@@ -214,7 +198,7 @@ async fn begin<M: Model>(agent: &mut Loop<M>, route: &Route, is_saved: bool, sys
     if !parameters.is_empty() {
         agent.recorder.record(Record::Parameters(parameters)).await;
     }
-    agent.begin(system_prompt).await;
+    agent.begin(system_prompt, context).await;
 }
 
 /// Takes another way, or says why not.
@@ -286,6 +270,52 @@ async fn remark<M: Model>(agent: &mut Loop<M>, route: &Route, parameter: Paramet
     if let Some(remark) = route.parameters().remark(parameter, route.format()) {
         agent.recorder.progress(Progress::Notice(format!("{remark}."))).await;
     }
+}
+
+/// What takes a while, and during which commands are listened to.
+enum Work {
+    Own { command: String, told: bool },
+    Prompt(String),
+    Continue,
+}
+
+/// Does what is done at once; returns what takes a while. `told` is what a branch begins with.
+async fn settle<M: Model>(
+    agent: &mut Loop<M>,
+    told: (&str, Option<&str>),
+    command: Command,
+) -> Option<Work> {
+    match command {
+        Command::Run { command, told } => return Some(Work::Own { command, told }),
+        Command::Prompt(text) => return Some(Work::Prompt(text)),
+        Command::Continue if agent.state.awaits_reply() => return Some(Work::Continue),
+        // The screen does not ask where nothing waits for an answer; should it be late, it learns so.
+        Command::Continue => {
+            let reason = agent.state.transition_reason.clone();
+            let reason = reason.unwrap_or(TransitionReason::Answered);
+            agent.recorder.record(Record::Ended(reason)).await;
+        }
+        Command::Revoke => {
+            agent.acting.revoke();
+            agent.recorder.record(Record::Revoked).await;
+        }
+        Command::Clear => {
+            agent.acting.revoke();
+            agent.recorder.record(Record::Head(None)).await;
+            agent.begin(told.0, told.1).await;
+        }
+        Command::Overlay(overlays) => agent.overlay(overlays).await,
+        // Nothing runs that could be stopped or steered, and nothing is asked; the rest was done
+        // before.
+        Command::Stop
+        | Command::Steer(_)
+        | Command::Decide { .. }
+        | Command::Connect(_)
+        | Command::Set { .. }
+        | Command::ListProfiles
+        | Command::ListModels(_) => {}
+    }
+    None
 }
 
 #[derive(PartialEq, Eq)]

@@ -6,7 +6,9 @@
 
 mod burst;
 mod canvas;
+mod editor;
 mod leave;
+mod lookup;
 mod notify;
 mod reports;
 mod signals;
@@ -25,7 +27,7 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::{Event as TerminalEvent, EventStream};
 use futures_util::{FutureExt as _, StreamExt as _};
-use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::mpsc::{self, error::TrySendError};
 
 use crate::agent::{Handle, now_ms};
 use crate::cli::{Start, runtime};
@@ -35,6 +37,7 @@ use crate::tools;
 use crate::tui::{self, Effect, Input, Model, RenderCache, Setup};
 use crate::wire::exchange::Kept;
 use burst::Bursts;
+use editor::Editor;
 use leave::Left;
 use notify::{Caller, Doing, Means};
 use signals::{Asked, Signals};
@@ -96,6 +99,11 @@ struct App {
     caller: Caller,
     /// When the last frame was drawn.
     drawn: Instant,
+    directory: PathBuf,
+    /// What was asked for and is done in the background.
+    answers: (mpsc::Sender<Input>, mpsc::Receiver<Input>),
+    /// The draft that is to be opened in an editor.
+    edit: Option<String>,
 }
 
 impl App {
@@ -121,6 +129,9 @@ impl App {
             bursts: Bursts::default(),
             caller,
             drawn: Instant::now(),
+            directory: start.directory.clone(),
+            answers: mpsc::channel(4),
+            edit: None,
         })
     }
 
@@ -145,6 +156,7 @@ impl App {
                     None => return Ok(Left::HungUp),
                     Some(inputs) => inputs,
                 },
+                Some(answer) = self.answers.1.recv() => vec![answer],
                 () = sleep_until(wake) => {
                     let complete = self.bursts.due().is_some_and(|due| due <= Instant::now());
                     let pasted = if complete { self.bursts.release() } else { None };
@@ -171,10 +183,71 @@ impl App {
                         return Ok(left);
                     }
                 }
+                if let Some(draft) = self.edit.take() {
+                    // Its reader would take keys from the editor.
+                    drop(keys);
+                    if let Some(left) = self.edit(draft, handle, signals).await? {
+                        return Ok(left);
+                    }
+                    keys = EventStream::new();
+                }
                 stale = false;
                 self.draw()?;
             }
         }
+    }
+
+    /// Gives the terminal to an editor until it ends. What happens meanwhile is taken, not shown.
+    async fn edit(
+        &mut self,
+        draft: String,
+        handle: &mut Handle,
+        signals: &mut Signals,
+    ) -> io::Result<Option<Left>> {
+        let Some(folder) = reports::folder() else {
+            self.model.say("No editor: neither XDG_DATA_HOME nor HOME names a directory.");
+            return Ok(None);
+        };
+        terminal::restore();
+        let opened = Editor::open(&folder, draft);
+        let edited = match opened {
+            Err(why) => Err(why),
+            Ok(mut editor) => {
+                let mut arrived = Vec::new();
+                let ended = loop {
+                    tokio::select! {
+                        ended = editor.child.wait() => break ended,
+                        asked = signals.next() => match asked {
+                            Asked::HungUp => return Ok(Some(Left::HungUp)),
+                            Asked::End(signal @ 15) => return Ok(Some(Left::Signal(signal))),
+                            // The editor's own: it is sent to all that have the terminal.
+                            Asked::End(_) | Asked::WentOn => {}
+                            Asked::Stop => suspend::stop()?,
+                        },
+                        count = handle.events.recv_many(&mut arrived, 256) => {
+                            if count == 0 {
+                                return Err(io::Error::other("the background task ended"));
+                            }
+                            for event in arrived.drain(..) {
+                                let input = Input::Event(event);
+                                if let Some(left) = self.update(input, handle, signals).await? {
+                                    return Ok(Some(left));
+                                }
+                            }
+                        }
+                    }
+                };
+                editor.close(ended)
+            }
+        };
+        let mut inputs = self.come_back()?;
+        inputs.push(Input::Edited(edited));
+        for input in inputs {
+            if let Some(left) = self.update(input, handle, signals).await? {
+                return Ok(Some(left));
+            }
+        }
+        Ok(None)
     }
 
     /// What the terminal has sent so far means; `None` if it has ended.
@@ -212,6 +285,13 @@ impl App {
             for effect in tui::update(&mut self.model, input, Instant::now()) {
                 match effect {
                     Effect::Quit => return Ok(Some(Left::Quit)),
+                    Effect::Edit(draft) => self.edit = Some(draft),
+                    Effect::ListPrompts => {
+                        lookup::prompts(self.directory.clone(), self.answers.0.clone());
+                    }
+                    Effect::ListFiles => {
+                        lookup::list(self.directory.clone(), self.answers.0.clone());
+                    }
                     Effect::Suspend => inputs.extend(self.stop(signals).await?),
                     Effect::Send(command) => match handle.commands.try_send(command) {
                         Ok(()) => {}

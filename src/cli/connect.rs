@@ -10,6 +10,7 @@ use super::settings::{Asking, Loaded};
 use super::switch::{OFFLINE, Switchboard};
 use crate::agent::{self, Config, Handle, HttpModel};
 use crate::approval::Mode;
+use crate::config::instructions::{self, Instructions};
 use crate::config::{
     Choice, ChoiceError, Notify, Problem, Source, Sourced, built_in_key_variables,
 };
@@ -67,6 +68,7 @@ pub struct Start {
     way: Way,
     switchboard: Switchboard,
     command_limit: Duration,
+    context: bool,
     withheld: Vec<String>,
     /// What no file and no report may hold.
     pub secrets: Secrets,
@@ -151,6 +153,7 @@ impl Connection {
                 .map_or(tools::TIME_LIMIT, |limit| Duration::from_secs(limit.value)),
             notify: values.notify.as_ref().map_or(Notify::Auto, |notify| notify.value),
             title: values.title.as_ref().is_none_or(|title| title.value),
+            context: values.context.as_ref().is_none_or(|context| context.value),
             withheld: loaded.key_variables(),
             secrets: secrets.clone(),
             switchboard: Switchboard::new(self, &loaded, &way.profile, secrets),
@@ -379,7 +382,15 @@ impl Start {
             secrets: self.secrets,
             minder: minder::executable()?,
         });
+        let Instructions { text: context, notices } = if self.context {
+            let home = std::env::var_os("HOME").map(PathBuf::from);
+            instructions::read(&self.directory, home.as_deref())
+        } else {
+            Instructions::default()
+        };
         let config = Config {
+            context,
+            notices,
             settings: Settings {
                 format: connection.format,
                 model: connection.profile.model.clone(),

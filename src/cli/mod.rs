@@ -105,6 +105,9 @@ pub struct Connection {
     #[arg(long, global = true, value_name = "S",
           value_parser = clap::value_parser!(u64).range(1..))]
     idle_timeout: Option<u64>,
+    /// Do not tell the model what AGENTS.md says, here and above
+    #[arg(long, global = true)]
+    no_context: bool,
     /// How fast the offline model speaks
     #[arg(long, global = true, value_name = "PACE", default_value = "human", hide = true)]
     offline_pace: Pace,

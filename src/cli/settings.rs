@@ -74,6 +74,7 @@ impl Connection {
                 max_turns: said("--max-turns", self.max_turns),
                 command_timeout: said("--command-timeout", self.command_timeout),
                 idle_timeout: said("--idle-timeout", self.idle_timeout),
+                context: said("--no-context", self.no_context.then_some(false)),
                 ..Layer::default()
             },
         }

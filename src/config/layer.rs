@@ -120,6 +120,8 @@ layer! {
     Top notify: Notify,
     /// Whether the window's title is set.
     Top title: bool,
+    /// Whether the model is told the project's AGENTS.md.
+    Top context: bool,
 }
 
 impl Layer {
@@ -147,6 +149,7 @@ impl Layer {
             idle_timeout: built_in(120),
             notify: built_in(Notify::Auto),
             title: built_in(true),
+            context: built_in(true),
             ..Self::default()
         }
     }

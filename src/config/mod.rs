@@ -2,8 +2,8 @@
 //! user's `config.toml`, and what is built in.
 //!
 //! Every source becomes a [`Layer`]; `resolve` lays them over one another in the order of their
-//! precedence, and each value remembers its [`Source`]. All of it is pure but `disk`, which reads
-//! and writes the files. Not here: asking the user (`cli`), and what the values are used for.
+//! precedence, and each value remembers its [`Source`]. All of it is pure but `disk` and
+//! `instructions`, which read and write the files. Not here: asking the user (`cli`), and what the values are used for.
 //!
 //! A project's files can set nothing but what its `.env` names, after the user has agreed; and a
 //! `.env` can name only an endpoint, a key and a model (`variables`).
@@ -11,6 +11,7 @@
 mod disk;
 mod edit;
 mod file;
+pub mod instructions;
 mod layer;
 mod profiles;
 mod resolve;

@@ -117,7 +117,7 @@ impl Entry {
 
     /// Whether a history that ends with it has something that the model has not answered.
     pub fn awaits_reply(&self) -> bool {
-        matches!(self.role, Role::User | Role::Tool)
+        matches!(self.role, Role::User | Role::Tool) && self.origin != Origin::Context
     }
 
     /// The calls in it, in order.

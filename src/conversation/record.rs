@@ -273,6 +273,13 @@ pub struct Receipt {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Progress {
+    /// What the model is told before the first prompt. Nothing was sent yet.
+    Begins {
+        /// The built-in prompt.
+        system_prompt: String,
+        /// What the project's files say.
+        context: Option<String>,
+    },
     /// A piece of the answer's text.
     Text(String),
     /// A piece of reasoning.

@@ -47,7 +47,7 @@ pub fn find(sessions: &Path, name: &str) -> io::Result<Option<PathBuf>> {
     Ok(if found.len() == 1 { found.pop() } else { None })
 }
 
-fn newest_first(sessions: &Path) -> io::Result<Vec<PathBuf>> {
+pub(super) fn newest_first(sessions: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(sessions) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

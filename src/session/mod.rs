@@ -13,7 +13,9 @@ mod exchange;
 mod journal;
 mod listing;
 mod private;
+mod prompts;
 
 pub use exchange::read_exchange;
 pub use journal::{Header, Journal, JournalError, Loaded, VERSION, load};
 pub use listing::{find, latest_of, sessions_dir};
+pub use prompts::earlier_prompts;

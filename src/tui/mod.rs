@@ -6,6 +6,7 @@
 
 mod allowances;
 mod choose;
+mod completion;
 mod draft;
 mod keymap;
 mod layout;
@@ -16,6 +17,7 @@ mod popup;
 mod prompt_history;
 mod rows;
 mod scroll;
+mod slash;
 mod theme;
 mod update;
 
@@ -31,7 +33,8 @@ pub use update::update;
 use layout::{Areas, Shape};
 use model::Focus;
 use panes::{
-    approval, conversation, footer, help, inspector, list, offer, prompt, queue, status, tools,
+    approval, completion as completions, conversation, footer, help, inspector, list, offer,
+    prompt, queue, status, tools,
 };
 use scroll::Measure;
 use theme::{Look, Theme};
@@ -110,7 +113,10 @@ pub fn draw(
     } else if let Some(offer) = &model.offer {
         cache.shown.offer = offer::draw(&view, offer, context, areas.approval, buf);
     }
+    completions::draw(&view, areas.prompt, buf);
     if areas.footer.height > 0 {
+        let completing = typing && model.open_completion().is_some();
+        let context = if completing { Context::Completion } else { context };
         footer::draw(&view, context, areas.footer, buf);
     }
     if let Some(popup) = &model.popup {
@@ -119,12 +125,15 @@ pub fn draw(
         let (title, remark) = (popup.title(), (&*remark, look));
         let (page, at) = list::draw(&view, &popup.list, &title, &rows, remark, screen, buf);
         cache.shown.popup_page = Some(page);
+        // What lies under the list was not read.
+        cache.shown.offer = false;
         cache.shown.approval = None;
         cursor = at;
     }
     if let Some(scroll) = &model.help {
         cache.shown.help = Some(help::draw(&view, scroll, model.behind_help(now), screen, buf));
         cache.shown.approval = None;
+        cache.shown.offer = false;
         cache.shown.offer = false;
         cursor = None;
     }
@@ -175,7 +184,7 @@ fn draw_panes(
         let inside = pane(buf, areas.inspector, focused, &title, theme);
         let (list, measure) = inspector::draw(view, &mut cache.inspector, focused, inside, buf);
         cache.shown.inspector_list = Some(list);
-        if model.inspector.view != inspector::View::Roles {
+        if model.inspector.view != inspector::View::Roles || model.session.turns.is_empty() {
             cache.shown.message = Some(measure);
         }
         if let Some(position) = measure.position("rows") {

@@ -1,12 +1,15 @@
 //! What the screen is about: the fold of the records, and the state of each pane. Plain data; what
 //! changes it is in `update`, what shows it in `panes`.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crossterm::event::KeyEvent;
 
 use super::RenderCache;
+use super::completion::{Completion, Files};
 use super::keymap::Context;
+use super::layout::Shape;
 use super::panes::approval::{Approval, Field};
 use super::panes::conversation::Conversation;
 use super::panes::inspector::{Inspector, View};
@@ -55,6 +58,17 @@ pub enum Input {
         /// For each attempt what is kept of its response.
         kept: Vec<(u32, Kept)>,
     },
+    /// What [`Effect::Edit`] came to, or why the draft stays.
+    Edited(Result<String, String>),
+    /// The prompts that [`Effect::ListPrompts`] asked for, oldest first.
+    Prompts(Vec<String>),
+    /// The files that [`Effect::ListFiles`] asked for.
+    Files {
+        /// Paths relative to the directory.
+        paths: Vec<PathBuf>,
+        /// Whether there are more.
+        more: bool,
+    },
     /// The moment that [`Model::next_wake`] named has come.
     Tick,
 }
@@ -72,6 +86,12 @@ pub enum Effect {
         /// Its attempts.
         attempts: Vec<u32>,
     },
+    /// Open this draft in the user's editor; [`Input::Edited`].
+    Edit(String),
+    /// Look for the prompts of earlier sessions; [`Input::Prompts`].
+    ListPrompts,
+    /// Look for the files of the directory, without anybody waiting for it; [`Input::Files`].
+    ListFiles,
     /// End the program.
     Quit,
     /// Stop the program until the shell continues it.
@@ -88,6 +108,13 @@ pub(super) enum Focus {
     Inspector,
 }
 
+/// What the model is told before the first prompt.
+#[derive(Debug)]
+pub(super) struct Beginning {
+    pub(super) system_prompt: String,
+    pub(super) context: Option<String>,
+}
+
 /// All that the screen shows.
 #[derive(Debug)]
 pub struct Model {
@@ -101,6 +128,11 @@ pub struct Model {
     pub(super) inspector: Inspector,
     pub(super) prompt: Prompt,
     pub(super) queue: Queue,
+    pub(super) files: Files,
+    pub(super) beginning: Option<Beginning>,
+    pub(super) completion: Option<Completion>,
+    /// Whether earlier prompts are searched.
+    pub(super) searching: bool,
     /// How many times a call was asked for.
     pub(super) panels: u64,
     /// The call that is asked for.
@@ -144,6 +176,10 @@ impl Model {
             inspector: Inspector::default(),
             prompt: Prompt::default(),
             queue: Queue::default(),
+            files: Files::default(),
+            beginning: None,
+            completion: None,
+            searching: false,
             panels: 0,
             approval: None,
             offer: None,
@@ -172,6 +208,18 @@ impl Model {
     /// Whether the open list is one of models, for which a server can be asked.
     pub(super) fn asks_for_models(&self) -> bool {
         self.popup.as_ref().is_some_and(|popup| matches!(popup.kind, Kind::Models { .. }))
+    }
+
+    /// The completions that are to be seen: where the prompt has the keys, and never beside a call
+    /// that waits for a decision.
+    pub(super) fn open_completion(&self) -> Option<&Completion> {
+        let fits = Shape::of(self.size) != Shape::Small;
+        let free = self.focus == Focus::Prompt
+            && self.approval.is_none()
+            && self.offer.is_none()
+            && self.popup.is_none()
+            && self.help.is_none();
+        self.completion.as_ref().filter(|completion| fits && free && completion.is_open())
     }
 
     /// What takes the keys when the help is closed.

@@ -4,9 +4,9 @@
 
 use super::keymap::{self, Action, Context};
 use super::model::Model;
-use super::panes::help::WORDS;
 use super::panes::inspector::View;
 use super::panes::list::{List, Row};
+use super::slash::WORDS;
 use super::theme::Look;
 use crate::conversation::{KeyState, Parameter, Profile, ProfileRow};
 use crate::wire::{Format, Parameters};
@@ -166,6 +166,7 @@ pub(super) fn is_there(model: &Model, context: Context) -> bool {
         | Context::CommandField
         | Context::ReasonField
         | Context::Help
+        | Context::Completion
         | Context::List => false,
     }
 }

@@ -9,7 +9,7 @@ use super::draft::Draft;
 /// Prompts kept; older ones are forgotten.
 const KEPT: usize = 500;
 
-/// The prompts of a session, and where in them the user is.
+/// The prompts of this and of earlier sessions, and where in them the user is.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PromptHistory {
     prompts: Vec<String>,
@@ -31,6 +31,36 @@ impl PromptHistory {
             self.prompts.remove(0);
         }
         self.prompts.push(prompt.to_owned());
+    }
+
+    /// Puts the prompts of earlier sessions before those of this one.
+    pub(super) fn recall(&mut self, mut earlier: Vec<String>) {
+        earlier.retain(|prompt| !self.prompts.contains(prompt));
+        let room = KEPT.saturating_sub(self.prompts.len());
+        let skip = earlier.len().saturating_sub(room);
+        let mut prompts: Vec<String> = Vec::new();
+        for prompt in earlier.into_iter().skip(skip).chain(std::mem::take(&mut self.prompts)) {
+            if !prompt.trim().is_empty() && prompts.last() != Some(&prompt) {
+                prompts.push(prompt);
+            }
+        }
+        self.at = None;
+        self.prompts = prompts;
+    }
+
+    /// The prompts that hold a text, whatever the case of its letters: the newest first, each once.
+    pub(super) fn matching(&self, text: &str, most: usize) -> Vec<&str> {
+        let text = text.to_lowercase();
+        let mut found: Vec<&str> = Vec::new();
+        for prompt in self.prompts.iter().rev() {
+            if found.len() == most {
+                break;
+            }
+            if prompt.to_lowercase().contains(&text) && !found.contains(&prompt.as_str()) {
+                found.push(prompt);
+            }
+        }
+        found
     }
 
     /// Takes Up on the first row of the draft and Down on its last, and puts another prompt in the

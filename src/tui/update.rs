@@ -6,9 +6,10 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::allowances;
 use super::choose;
+use super::completion::{self, Accepted};
 use super::keymap::{Action, Context, resolve};
 use super::layout::Shape;
-use super::model::{Effect, Focus, Input, Model, TWICE};
+use super::model::{Beginning, Effect, Focus, Input, Model, TWICE};
 use super::panes::approval::{ALONE, Approval};
 use super::panes::offer::Offer;
 use super::panes::prompt::Submitted;
@@ -38,6 +39,10 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
         }
         Input::Event(event) => effects.extend(take_event(model, event)),
         Input::Exchanges { turn, kept } => model.inspector.take(turn, kept),
+        Input::Edited(Ok(text)) => model.prompt.replace(&text),
+        Input::Edited(Err(why)) => model.note = Some(why),
+        Input::Prompts(earlier) => model.prompt.recall(earlier),
+        Input::Files { paths, more } => model.files.found(paths, more),
         // Only here, where no key is waiting, does time decide: a program that was held up cannot
         // take keys that came together for keys that came alone.
         Input::Tick => {
@@ -49,6 +54,16 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
         model.interrupted = None;
     }
     effects.extend(model.inspector.wanted(&model.session, now));
+    let Model { completion, files, prompt, .. } = model;
+    let (before, first) = prompt.before_cursor();
+    if model.searching {
+        prompt.search(completion);
+        if completion.as_ref().is_none_or(|found| found.candidates.is_empty()) {
+            model.note = Some("No earlier prompt holds this. Esc ends the search.".to_owned());
+        }
+    } else if completion::refresh(completion, files, before, first) {
+        effects.push(Effect::ListFiles);
+    }
     effects
 }
 
@@ -59,6 +74,9 @@ fn take_event(model: &mut Model, event: Event) -> Option<Effect> {
     model.conversation.event(&event, &model.session);
     model.tools.event(&event);
     match event {
+        Event::Progress(Progress::Begins { system_prompt, context }) => {
+            model.beginning = Some(Beginning { system_prompt, context });
+        }
         Event::Progress(Progress::Ask { call }) => ask(model, &call),
         Event::Progress(Progress::Waiting { attempt, of, until, .. }) => {
             model.retry = Some((attempt, of, until));
@@ -154,7 +172,9 @@ fn paste(model: &mut Model, text: &str, now: Instant) {
         popup.list.paste(text);
     }
     let Some(approval) = &mut model.approval else {
-        if context == Context::Prompt {
+        // A paste means the prompt, whatever has the keys.
+        if context != Context::Help {
+            model.focus = Focus::Prompt;
             model.prompt.paste(text);
         }
         return;
@@ -173,6 +193,8 @@ fn paste(model: &mut Model, text: &str, now: Instant) {
             approval.disturb(now);
             if context == Context::Prompt {
                 model.prompt.paste(text);
+            } else {
+                model.note = Some("Paste ignored: Tab leads to the prompt.".to_owned());
             }
         }
     }
@@ -204,6 +226,19 @@ fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
     if context == Context::List {
         return choose::key(model, action, key, now);
     }
+    if context == Context::Prompt
+        && model.open_completion().is_some()
+        && let Some(action) = resolve(Context::Completion, key)
+    {
+        complete(model, action);
+        return Vec::new();
+    }
+    if model.searching && (context != Context::Prompt || action.is_some()) {
+        model.searching = false;
+        if matches!(action, Some(Action::Back | Action::Submit)) {
+            return Vec::new();
+        }
+    }
     let Some(action) = action else {
         text(model, context, key, now);
         return Vec::new();
@@ -234,7 +269,7 @@ pub(super) fn act_unpressed(
     now: Instant,
 ) -> Vec<Effect> {
     let key = KeyEvent::new(KeyCode::Null, KeyModifiers::NONE);
-    act(model, context, action, Pressed { key, alone: false, held: true, before: None }, now)
+    act(model, context, action, Pressed { key, alone: false, held: true, before: Some(now) }, now)
 }
 
 fn act(
@@ -251,6 +286,7 @@ fn act(
         Action::Palette => choose::open_palette(model, context),
         Action::Models => return choose::open_profiles(model),
         Action::Interrupt => return interrupt(model, now),
+        Action::Suspend => return vec![Effect::Suspend],
         Action::Back => {
             return back(model, context, key, alone && !held, now);
         }
@@ -278,9 +314,15 @@ fn act(
             None => model.prompt.newline(),
         },
         Action::Steer => return steer(model),
+        Action::Search => {
+            model.searching = true;
+            if !std::mem::replace(&mut model.prompt.recalled, true) {
+                return vec![Effect::ListPrompts];
+            }
+        }
         Action::Unfold => {
             if !model.prompt.unfold() {
-                model.note = Some("No folded paste is beside the cursor.".to_owned());
+                return vec![Effect::Edit(model.prompt.text())];
             }
         }
         _ => in_pane(model, context, action),
@@ -313,6 +355,27 @@ fn steer(model: &mut Model) -> Vec<Effect> {
     }
 }
 
+/// A key of the list of completions.
+fn complete(model: &mut Model, action: Action) {
+    let Some(completion) = &mut model.completion else { return };
+    match action {
+        Action::Up => completion.select(-1),
+        Action::Down => completion.select(1),
+        Action::Complete => {
+            match completion.accepted() {
+                Some(Accepted::Before(bytes, with)) => model.prompt.complete(bytes, &with),
+                Some(Accepted::Whole(text)) => model.prompt.fill(&text),
+                None => {}
+            }
+            model.searching = false;
+        }
+        _ => {
+            completion.close();
+            model.searching = false;
+        }
+    }
+}
+
 /// A key that only the pane in question knows.
 fn in_pane(model: &mut Model, context: Context, action: Action) {
     match context {
@@ -326,6 +389,7 @@ fn in_pane(model: &mut Model, context: Context, action: Action) {
         Context::Inspector | Context::Message => model.inspector.act(action, &model.session),
         Context::Conversation => model.conversation.scroll.act(action),
         Context::Prompt
+        | Context::Completion
         | Context::Approval
         | Context::ApprovalWaits
         | Context::CommandField
@@ -363,6 +427,10 @@ fn text(model: &mut Model, context: Context, key: KeyEvent, now: Instant) {
             } else {
                 model.note = Some("That key decides nothing.".to_owned());
             }
+        }
+        Context::Help => {}
+        _ if matches!(key.code, KeyCode::Char(_)) => {
+            model.note = Some("That key does nothing here: Esc, then write.".to_owned());
         }
         _ => {}
     }
@@ -423,7 +491,7 @@ fn back(
             let asked = model.approval.is_some();
             model.focus = if asked { Focus::Approval } else { Focus::Prompt };
         }
-        Context::Prompt | Context::Approval | Context::ApprovalWaits => {
+        Context::Prompt | Context::Completion | Context::Approval | Context::ApprovalWaits => {
             if let Some(approval) = &mut model.approval {
                 if alone && key.kind == KeyEventKind::Press {
                     approval.choose(Action::Deny, key, true, now);
@@ -523,6 +591,13 @@ pub(super) fn perform(model: &mut Model, submitted: Submitted) -> Option<Vec<Eff
             let word = crate::text::visible(&word, crate::text::Show::Prose).into_owned();
             model.note =
                 Some(format!("No such command: {word}. Nothing was sent. /help lists them."));
+            return None;
+        }
+        Submitted::Near(word) => {
+            let note = format!(
+                "Nothing was sent. Did you mean {word}? A space in front sends it as text."
+            );
+            model.note = Some(note);
             return None;
         }
         Submitted::Quit => return Some(vec![Effect::Quit]),

@@ -28,6 +28,9 @@ pub struct Stage {
     pub quit: bool,
     /// What is kept of the attempts of any turn.
     pub kept: HashMap<u32, Kept>,
+    pub edited: Option<String>,
+    pub asked_for_files: u32,
+    pub asked_for_prompts: u32,
     cache: RenderCache,
     terminal: Terminal<TestBackend>,
     history: History,
@@ -71,6 +74,9 @@ impl Stage {
             sent: Vec::new(),
             quit: false,
             kept: HashMap::new(),
+            edited: None,
+            asked_for_files: 0,
+            asked_for_prompts: 0,
             cache: RenderCache::default(),
             terminal: Terminal::new(TestBackend::new(columns, rows)).unwrap(),
             history: History::default(),
@@ -100,6 +106,9 @@ impl Stage {
                         attempts.into_iter().map(|attempt| (attempt, kept(attempt))).collect();
                     self.input(Input::Exchanges { turn, kept });
                 }
+                Effect::Edit(draft) => self.edited = Some(draft),
+                Effect::ListFiles => self.asked_for_files += 1,
+                Effect::ListPrompts => self.asked_for_prompts += 1,
             }
         }
     }

@@ -63,6 +63,15 @@ impl Draft {
         self.replace(Place::default(), self.text.end(), "");
     }
 
+    /// Puts another text in place; undo brings the first back. The cursor stands at its end.
+    pub(super) fn replace_all(&mut self, text: &str) {
+        let text = newlines(text);
+        if text != self.text() {
+            self.clear();
+            self.insert(&text);
+        }
+    }
+
     /// Puts another text in place; nothing is left to undo. The cursor stands at its end.
     pub(super) fn set_text(&mut self, text: &str) {
         let text = newlines(text);
@@ -108,6 +117,18 @@ impl Draft {
     /// Ctrl-Y will insert this text.
     pub(super) fn keep(&mut self, text: &str) {
         self.yank = newlines(text);
+    }
+
+    /// The cursor's line up to the cursor, and whether it is the first.
+    pub(super) fn before_cursor(&self) -> (&str, bool) {
+        let line = self.text.lines().get(self.cursor.line).map_or("", |line| &line.text);
+        (&line[..self.cursor.at], self.cursor.line == 0)
+    }
+
+    /// Puts a text in place of so many bytes of the line before the cursor.
+    pub(super) fn replace_before(&mut self, bytes: usize, with: &str) {
+        let at = self.cursor.at.saturating_sub(bytes);
+        self.replace(Place { at, ..self.cursor }, self.cursor, with);
     }
 
     /// Breaks the line at the cursor.

@@ -14,6 +14,8 @@ use tables::{ANYWHERE, CHOICES, tables};
 pub enum Context {
     /// The prompt editor.
     Prompt,
+    /// The list of completions over the prompt: it has the keys that it names, the prompt the rest.
+    Completion,
     /// The conversation.
     Conversation,
     /// The list of calls.
@@ -47,6 +49,10 @@ pub(super) enum Action {
     NewLine,
     /// Opens the folded paste beside the cursor.
     Unfold,
+    /// Puts the selected completion into the prompt.
+    Complete,
+    /// Searches earlier prompts for what stands in the prompt.
+    Search,
     /// Sends the next queued prompt into the running turn.
     Steer,
     /// Ends the program if the prompt is empty.
@@ -150,8 +156,9 @@ pub(super) fn sections(context: Context) -> impl Iterator<Item = (&'static str, 
 pub(super) fn actions(
     context: Context,
 ) -> impl Iterator<Item = (&'static str, Context, &'static Binding)> {
-    const ALL: [(&str, Context); 10] = [
+    const ALL: [(&str, Context); 11] = [
         ("Prompt", Context::Prompt),
+        ("Completion", Context::Completion),
         ("Approval", Context::Approval),
         ("Editing a command", Context::CommandField),
         ("Giving a reason", Context::ReasonField),
@@ -196,8 +203,9 @@ mod tests {
     use super::tables::ctrl;
     use super::*;
 
-    const CONTEXTS: [Context; 12] = [
+    const CONTEXTS: [Context; 13] = [
         Context::Prompt,
+        Context::Completion,
         Context::Conversation,
         Context::Tools,
         Context::Call,

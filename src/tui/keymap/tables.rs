@@ -120,12 +120,38 @@ const PROMPT: &[Binding] = &[
         "takes what is offered over the prompt; Esc declines it",
         Action::TakeOffer,
     ),
-    bind(&[ctrl('x')], "Ctrl-X", "", "opens the folded paste beside the cursor", Action::Unfold),
+    bind(
+        &[ctrl('r')],
+        "Ctrl-R",
+        "",
+        "searches earlier prompts, also of earlier sessions here, for what you type",
+        Action::Search,
+    ),
+    bind(
+        &[ctrl('x')],
+        "Ctrl-X",
+        "",
+        "opens the folded paste beside the cursor; else the prompt in $VISUAL or $EDITOR",
+        Action::Unfold,
+    ),
     PREVIOUS,
     bind(&[key(KeyCode::PageUp)], "PgUp", "", "scrolls the conversation up", Action::PageUp),
     bind(&[key(KeyCode::PageDown)], "PgDn", "", "scrolls the conversation down", Action::PageDown),
     INTERRUPT,
     bind(&[ctrl('d')], "Ctrl-D", "", "on an empty prompt: quits", Action::EndOfInput),
+];
+
+const COMPLETION: &[Binding] = &[
+    bind(
+        &[key(KeyCode::Tab), key(KeyCode::Enter)],
+        "Tab",
+        "take it",
+        "puts the selected row into the prompt (also Enter)",
+        Action::Complete,
+    ),
+    bind(&[key(KeyCode::Up)], "↑", "before", "selects the row above", Action::Up),
+    bind(&[key(KeyCode::Down), ctrl('r')], "↓", "next", "selects the row below", Action::Down),
+    bind(&[key(KeyCode::Esc)], "Esc", "close", "closes the list", Action::Back),
 ];
 
 const CONVERSATION: &[Binding] = &[
@@ -374,6 +400,7 @@ const LIST: &[Binding] = &[
 pub(super) fn tables(context: Context) -> &'static [&'static [Binding]] {
     match context {
         Context::Prompt => &[PROMPT],
+        Context::Completion => &[COMPLETION],
         Context::Conversation => &[CONVERSATION, COMMANDS],
         Context::Tools => &[TOOLS, COMMANDS],
         Context::Call => &[CALL, COMMANDS],

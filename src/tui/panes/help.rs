@@ -8,29 +8,14 @@ use crate::tui::keymap::{self, Context};
 use crate::tui::paint;
 use crate::tui::rows::Rows;
 use crate::tui::scroll::{Measure, Scroll};
+use crate::tui::slash::WORDS;
 use crate::tui::theme::Look;
 
-/// The words that the prompt knows, and what they do.
-pub(in crate::tui) const WORDS: [(&str, &str); 9] = [
-    ("/help", "shows these keys"),
-    ("/continue", "posts the history once more: after a failure, a stop or the turn limit"),
-    ("/clear", "starts anew: the model will remember nothing, every command asks again"),
-    ("/allowed", "lists the commands that you allowed for the session"),
-    ("/revoke", "ends that: every command asks again"),
-    (
-        "/model",
-        "another model or profile: alone it lists them; /model PROFILE, /model ID (at this server), \
-         /model PROFILE ID",
-    ),
-    ("/set", "parameters: alone it lists them; /set temperature 0.2, /set temperature unset"),
-    ("/restore", "sends again what was left out or shortened"),
-    ("/quit", "ends limpid; so do q and exit alone"),
-];
-
 /// What begins with a mark, and what it does.
-const MARKS: [(&str, &str); 2] = [
+const MARKS: [(&str, &str); 3] = [
     ("!command", "runs it at once; the model is told command and output with your next prompt"),
     ("!!command", "runs it at once; nothing of it is sent to the model"),
+    ("@file", "finds a file by some of its letters and inserts its path; only the path is sent"),
 ];
 
 /// The keys of the editor, which takes them itself.

@@ -2,6 +2,7 @@
 
 pub(super) mod approval;
 mod call;
+pub(super) mod completion;
 pub(super) mod conversation;
 pub(super) mod footer;
 pub(super) mod help;

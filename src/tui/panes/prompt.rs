@@ -5,9 +5,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use crate::tui::View;
+use crate::tui::completion::{self, Completion};
 use crate::tui::draft::Draft;
 use crate::tui::paint;
 use crate::tui::prompt_history::PromptHistory;
+use crate::tui::slash;
 use crate::tui::theme::Look;
 
 /// The state of the pane.
@@ -15,11 +17,13 @@ use crate::tui::theme::Look;
 pub(in crate::tui) struct Prompt {
     draft: Draft,
     history: PromptHistory,
+    /// Whether the prompts of other sessions were asked for.
+    pub(in crate::tui) recalled: bool,
 }
 
 impl Default for Prompt {
     fn default() -> Self {
-        Self { draft: Draft::folding(), history: PromptHistory::default() }
+        Self { draft: Draft::folding(), history: PromptHistory::default(), recalled: false }
     }
 }
 
@@ -52,6 +56,8 @@ pub(in crate::tui) enum Submitted {
     Set(Vec<String>),
     /// `/quit`, `q` or `exit`
     Quit,
+    /// Close to one of the words without being it.
+    Near(&'static str),
     /// A single `/word` that limpid does not know.
     Unknown(String),
 }
@@ -63,11 +69,20 @@ impl Submitted {
     }
 
     /// What a text means. Only a single word of small letters after the slash is a command, or one
-    /// that takes further words on the same line, so that `/usr/bin/env …` is a prompt.
+    /// that takes further words on the same line, so that `/usr/bin/env …` is a prompt, as is all
+    /// that begins with a space.
     pub(in crate::tui) fn of(text: String) -> Self {
-        let word = text.trim();
+        let word = text.trim_end();
+        if word.trim_start().is_empty() {
+            return Self::Nothing;
+        }
+        if word.starts_with(char::is_whitespace) {
+            return Self::Prompt(text);
+        }
+        if let Some(word) = slash::near(word) {
+            return Self::Near(word);
+        }
         match word {
-            "" => return Self::Nothing,
             "/continue" => return Self::Continue,
             "/clear" => return Self::Clear,
             "/allowed" => return Self::Allowed,
@@ -126,7 +141,27 @@ impl Prompt {
         text
     }
 
-    /// Puts a text in the empty draft.
+    /// The text as it would be sent.
+    pub(in crate::tui) fn text(&self) -> String {
+        self.draft.text()
+    }
+
+    /// Puts a text in place of the draft, which undo brings back.
+    pub(in crate::tui) fn replace(&mut self, text: &str) {
+        self.draft.replace_all(text);
+    }
+
+    /// The prompts of earlier sessions.
+    pub(in crate::tui) fn recall(&mut self, earlier: Vec<String>) {
+        self.history.recall(earlier);
+    }
+
+    /// Offers the earlier prompts that hold what stands in the draft.
+    pub(in crate::tui) fn search(&self, completion: &mut Option<Completion>) {
+        completion::search(completion, &self.history, &self.draft.text());
+    }
+
+    /// Puts a text in place of the draft.
     pub(in crate::tui) fn fill(&mut self, text: &str) {
         self.draft.set_text(text);
     }
@@ -149,6 +184,16 @@ impl Prompt {
 
     pub(in crate::tui) fn paste(&mut self, text: &str) {
         self.draft.paste(text);
+    }
+
+    /// The cursor's line up to the cursor, and whether it is the first.
+    pub(in crate::tui) fn before_cursor(&self) -> (&str, bool) {
+        self.draft.before_cursor()
+    }
+
+    /// Puts a text in place of so many bytes before the cursor.
+    pub(in crate::tui) fn complete(&mut self, bytes: usize, with: &str) {
+        self.draft.replace_before(bytes, with);
     }
 
     /// Opens the folded paste beside the cursor, if there is one.

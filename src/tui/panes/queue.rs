@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::text::{self, Show};
 use crate::tui::View;
+use crate::tui::completion::first_line;
 use crate::tui::model::Model;
 use crate::tui::paint;
 use crate::tui::theme::Look;
@@ -148,13 +148,4 @@ pub(in crate::tui) fn draw(view: &View<'_>, area: Rect, buf: &mut Buffer) {
         ];
         paint::pieces(buf, (area.x, y), area.width, &pieces, theme);
     }
-}
-
-fn first_line(prompt: &str) -> String {
-    let mut lines = prompt.lines().filter(|line| !line.trim().is_empty());
-    let mut line = text::visible(lines.next().unwrap_or_default(), Show::Prose).into_owned();
-    if lines.next().is_some() {
-        line.push_str(" ⏎");
-    }
-    line
 }

@@ -120,7 +120,8 @@ impl Conversation {
                 self.items.push(Item::Note(note, Look::Warning));
             }
             Event::Progress(
-                Progress::Output { .. }
+                Progress::Begins { .. }
+                | Progress::Output { .. }
                 | Progress::Ask { .. }
                 | Progress::Busy { .. }
                 | Progress::Planned { .. }
@@ -195,6 +196,11 @@ impl Conversation {
                     self.headed = true;
                     self.items.push(Item::Reply { entry: entry.clone(), head });
                 }
+            }
+            (Role::User, Origin::Context) => {
+                let text = entry.text();
+                let names = text.lines().next().unwrap_or_default().trim_end_matches(':');
+                self.items.push(Item::Note(format!("context, to the model: {names}"), Look::Dim));
             }
             (Role::User, origin) => {
                 let note = format!("{}, to the model: {}", origin.word(), entry.text());

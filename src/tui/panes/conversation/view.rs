@@ -318,5 +318,18 @@ fn welcome(view: &View<'_>, area: Rect, buf: &mut Buffer) {
         0,
         area.width,
     );
+    let beginning = view.model.beginning.as_ref();
+    if let Some(context) = beginning.and_then(|beginning| beginning.context.as_ref()) {
+        let names = context.lines().next().unwrap_or_default().trim_end_matches(':');
+        rows.blank();
+        let line = format!("With your first prompt the model is told: {names}.");
+        rows.push(&line, Look::Text, 0, area.width);
+        let hidden = text::hidden(context).into_iter().filter(|c| !"\n\t".contains(*c)).count();
+        if hidden > 0 {
+            rows.push("It holds hidden characters.", Look::Bad, 0, area.width);
+        }
+        let hint = "The inspector has it in full; --no-context leaves it out.";
+        rows.push(hint, Look::Dim, 0, area.width);
+    }
     rows.draw(0, area, buf, view.theme);
 }

@@ -3,6 +3,7 @@
 //! before, the request and the response as they went over the wire, and what they cost. Here: which
 //! turn and view is shown, and what has to be read for it. How it is drawn is `view`'s.
 
+mod before;
 mod diff;
 mod tabs;
 mod view;
@@ -117,6 +118,7 @@ impl Inspector {
             _ => {}
         }
         match self.view {
+            View::Roles if session.turns.is_empty() => self.scroll.act(action),
             View::Roles if action == Action::Open => self.open(View::Message, session),
             View::Roles => self.select(action),
             view => match action {

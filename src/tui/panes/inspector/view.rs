@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Inspector, List, View, diff, tabs};
+use super::{Inspector, List, View, before, diff, tabs};
 use crate::conversation::{Part, Session, Turn, TurnNumber};
 use crate::text;
 use crate::tui::View as Shown;
@@ -30,6 +30,8 @@ pub(in crate::tui) struct Layout {
     /// What `rows` are of.
     opened: Option<Opened>,
     rows: Rows,
+    /// What is shown before anything was sent, and what it depends on.
+    before: ((bool, u16), Rows),
 }
 
 /// All that the text of a view depends on beside the turn's number.
@@ -116,12 +118,15 @@ pub(in crate::tui) fn draw(
     let session = &view.model.session;
     let inspector = &view.model.inspector;
     let Some(turn) = inspector.turn(session) else {
-        let mut rows = Rows::default();
-        let text = "No request yet. For each turn, the messages that were posted are listed here, \
-                    byte for byte.";
-        rows.push(text, Look::Dim, 0, area.width);
-        rows.draw(0, area, buf, view.theme);
-        return (List::default(), Measure::default());
+        let beginning = view.model.beginning.as_ref();
+        let key = (beginning.is_some(), area.width);
+        if layout.before.0 != key {
+            layout.before = (key, before::lay_out(beginning, area.width));
+        }
+        let rows = &layout.before.1;
+        let measure = inspector.scroll.measure(rows.len(), area.height.into());
+        rows.draw(measure.top, area, buf, view.theme);
+        return (List::default(), measure);
     };
     layout.update(turn, session);
     let tabs = tabs::line(inspector.view, inspector.exact, area.width);

@@ -1,0 +1,92 @@
+//! The draft in the user's own editor: a private file, the editor on the terminal that limpid has
+//! given back, and what is in the file afterwards.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+use tokio::process::{Child, Command};
+
+/// An editor that runs.
+pub(super) struct Editor {
+    pub(super) child: Child,
+    path: PathBuf,
+    /// What was handed to it.
+    draft: String,
+}
+
+impl Editor {
+    /// Writes the draft into a file below `folder` and starts the editor on it.
+    ///
+    /// # Errors
+    /// What could not be done, in words.
+    pub(super) fn open(folder: &Path, draft: String) -> Result<Self, String> {
+        let path = write(folder, &draft)
+            .map_err(|error| format!("The draft could not be written for the editor: {error}."))?;
+        let program = program();
+        let child = Command::new("sh")
+            .arg("-c")
+            .arg(format!("{program} \"$1\""))
+            .arg("limpid")
+            .arg(&path)
+            .kill_on_drop(true)
+            .spawn();
+        match child {
+            Ok(child) => Ok(Self { child, path, draft }),
+            Err(error) => {
+                // Nothing of the user's is in it that is not in the draft as well.
+                let _ = fs::remove_file(&path);
+                Err(format!("The editor could not be started: {error}."))
+            }
+        }
+    }
+
+    /// What the draft is when the editor has ended, or why it stays as it was.
+    pub(super) fn close(self, ended: io::Result<ExitStatus>) -> Result<String, String> {
+        let read = fs::read_to_string(&self.path);
+        let _ = fs::remove_file(&self.path);
+        let stays = |why: String| Err(format!("{why}. The prompt stays as it was."));
+        match ended {
+            Ok(status) if status.success() => match read {
+                Ok(text) => Ok(without_added_newline(text, &self.draft)),
+                Err(error) => stays(format!("What the editor wrote cannot be read ({error})")),
+            },
+            Ok(status) => stays(format!("The editor ({}) failed: {status}", program())),
+            Err(error) => stays(format!("The editor cannot be waited for ({error})")),
+        }
+    }
+}
+
+/// `$VISUAL`, else `$EDITOR`, else `vi`; as in a shell, with arguments if it has any.
+fn program() -> String {
+    let set = |name| std::env::var(name).ok().filter(|program| !program.trim().is_empty());
+    set("VISUAL").or_else(|| set("EDITOR")).unwrap_or_else(|| "vi".to_owned())
+}
+
+/// Editors end the last line; a draft need not.
+fn without_added_newline(mut text: String, draft: &str) -> String {
+    if text.ends_with('\n') && !draft.ends_with('\n') {
+        text.pop();
+    }
+    text
+}
+
+/// A new file that only the user can read, never through a link.
+fn write(folder: &Path, draft: &str) -> io::Result<PathBuf> {
+    let folder = folder.join("drafts");
+    DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+    for number in 1..100 {
+        let path = folder.join(format!("draft-{}-{number}.md", std::process::id()));
+        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+            Ok(mut file) => {
+                file.write_all(draft.as_bytes())?;
+                return Ok(path);
+            }
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}

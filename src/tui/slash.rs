@@ -1,0 +1,61 @@
+//! The words that the prompt knows: one table for what they mean, for completion and for the help.
+
+/// Each word and what it does.
+pub(super) const WORDS: [(&str, &str); 9] = [
+    ("/help", "shows these keys"),
+    ("/continue", "posts the history once more: after a failure, a stop or the turn limit"),
+    ("/clear", "starts anew: the model will remember nothing, every command asks again"),
+    ("/allowed", "lists the commands that you allowed for the session"),
+    ("/revoke", "ends that: every command asks again"),
+    (
+        "/model",
+        "another model or profile: alone it lists them; /model PROFILE, /model ID (at this server), \
+         /model PROFILE ID",
+    ),
+    ("/set", "parameters: alone it lists them; /set temperature 0.2, /set temperature unset"),
+    ("/restore", "sends again what was left out or shortened"),
+    ("/quit", "ends limpid; so do q and exit alone"),
+];
+
+/// Words that take others after them.
+const WITH_MORE: [&str; 2] = ["/model", "/set"];
+
+/// The word that a text is close to without being it: otherwise written (`/Help`), or with
+/// something after it that it does not take (`/clear now`).
+pub(super) fn near(text: &str) -> Option<&'static str> {
+    let text = text.trim_end();
+    if text.contains('\n') {
+        return None;
+    }
+    let first = text.split(char::is_whitespace).next()?;
+    let word = WORDS.iter().map(|(word, _)| *word).find(|word| word.eq_ignore_ascii_case(first))?;
+    let is_it = text == word || first == word && WITH_MORE.contains(&word);
+    (!is_it).then_some(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_close_to_a_word() {
+        for (text, word) in [
+            ("/Help", Some("/help")),
+            ("/CLEAR", Some("/clear")),
+            ("/clear now", Some("/clear")),
+            ("/Quit please\t", Some("/quit")),
+            ("/Model qwen", Some("/model")),
+            ("/model qwen", None),
+            ("/set temperature 0.2", None),
+            ("/help", None),
+            ("/help ", None),
+            ("/usr/bin/env", None),
+            ("/tmp is full", None),
+            ("/clear\nnow", None),
+            (" /clear now", None),
+            ("clear", None),
+        ] {
+            assert_eq!(near(text), word, "{text:?}");
+        }
+    }
+}
