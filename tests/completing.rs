@@ -129,6 +129,10 @@ fn earlier_prompts_are_searched_as_one_types() {
     stage.press(KeyCode::Enter);
     assert!(stage.sent.is_empty());
     assert!(stage.screen().contains("│ zzz"), "{}", stage.screen());
+    // Ctrl-C ends the search with the draft.
+    stage.press_with(KeyCode::Char('r'), ctrl);
+    stage.press_with(KeyCode::Char('c'), ctrl);
+    assert!(!stage.screen().contains("Earlier prompts"), "{}", stage.screen());
     assert_eq!(stage.asked_for_prompts, 1);
 }
 

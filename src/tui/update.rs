@@ -515,6 +515,7 @@ fn interrupt(model: &mut Model, now: Instant) -> Vec<Effect> {
     model.interrupted = Some(now);
     model.help = None;
     model.popup = None;
+    model.searching = false;
     if let Some(approval) = &mut model.approval {
         approval.leave_field(now);
     }
