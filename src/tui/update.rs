@@ -170,6 +170,7 @@ fn paste(model: &mut Model, text: &str, now: Instant) {
     model.note = None;
     if let Some(popup) = model.popup.as_mut().filter(|_| context == Context::List) {
         popup.list.paste(text);
+        return;
     }
     let Some(approval) = &mut model.approval else {
         // A paste means the prompt, whatever has the keys.
