@@ -190,7 +190,8 @@ fn a_paste_of_many_lines_without_marks_is_not_submitted() {
     let server = Server::start(vec![text("Got it.")]);
     let url = server.url();
     let mut screen = Screen::start(&world, &["--url", &url, "--model", "m"], 120, 40);
-    let pasted: String = (0..20_000).map(|n| format!("{n}\r")).collect();
+    let numbers: Vec<String> = (0..20_000).map(|n| n.to_string()).collect();
+    let pasted = format!("{}\r", numbers.join("\r"));
     let began = Instant::now();
     paste(&mut screen, &pasted);
     screen.shows("[pasted 20000 lines");
