@@ -83,7 +83,7 @@ impl Canvas {
             moved.apply(&mut self.shown);
             moved.write(&mut self.bytes)?;
         }
-        let updates = self.shown.diff(&self.wanted);
+        let updates = differences(&self.shown, &self.wanted);
         write_cells(&updates, &mut pen, &mut self.bytes)?;
         if pen != Pen::default() {
             self.bytes.extend_from_slice(b"\x1b[0m");
@@ -113,6 +113,34 @@ impl Canvas {
 
 fn changed(shown: &Buffer, wanted: &Buffer) -> usize {
     shown.content.iter().zip(&wanted.content).filter(|(was, is)| was != is).count()
+}
+
+/// The cells to write. Whoever overwrites a half of a wide character leaves the other half to the
+/// terminal's taste, so that is written too. (ratatui's own comparison leaves it out.)
+fn differences<'a>(shown: &Buffer, wanted: &'a Buffer) -> Vec<(u16, u16, &'a Cell)> {
+    let mut updates = Vec::new();
+    let columns = usize::from(wanted.area.width);
+    let rows = shown.content.chunks(columns.max(1)).zip(wanted.content.chunks(columns.max(1)));
+    for (y, (was, is)) in (0u16..).zip(rows) {
+        // Up to here nobody knows what the row holds.
+        let mut unknown = 0;
+        let mut x = 0;
+        while x < columns {
+            let width = width(&is[x]);
+            if was[x] != is[x] || x < unknown {
+                let covered = x..(x + width).min(columns);
+                let reach = covered.map(|place| place + self::width(&was[place])).max();
+                unknown = unknown.max(reach.unwrap_or(0));
+                updates.push((u16::try_from(x).unwrap_or(u16::MAX), y, &is[x]));
+            }
+            x += width;
+        }
+    }
+    updates
+}
+
+fn width(cell: &Cell) -> usize {
+    cell.symbol().width().max(1)
 }
 
 /// Rows that stand elsewhere than before.
@@ -232,11 +260,15 @@ fn write_cells(updates: &[(u16, u16, &Cell)], pen: &mut Pen, out: &mut Vec<u8>) 
             continue;
         }
         pen.change(Pen { fg: cell.fg, bg: cell.bg, modifier: cell.modifier }, out)?;
+        // Terminals do not agree how wide these are: their room is emptied first, and the next one is
+        // placed anew.
+        let sure = cell.symbol().chars().count() == 1;
+        let columns = width(cell);
+        if !sure {
+            write!(out, "\x1b[{columns}X")?;
+        }
         out.extend_from_slice(cell.symbol().as_bytes());
-        // Terminals do not agree how wide these are: the next one is placed anew.
-        let sure = cell.symbol().len() == 1 || cell.symbol().chars().count() == 1;
-        let width = u16::try_from(cell.symbol().width()).unwrap_or(1).max(1);
-        at = sure.then_some((x + width, y));
+        at = sure.then_some((x + u16::try_from(columns).unwrap_or(1), y));
         rest = &rest[1..];
     }
     Ok(())
