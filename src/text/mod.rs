@@ -5,13 +5,17 @@
 //! (model text, commands, outputs, error bodies, file names) passes [`visible`] before it is drawn.
 
 mod figures;
+mod ink;
 mod measure;
+mod printed;
 mod redact;
 mod sanitize;
 mod scripts;
 
 pub use figures::{bytes, duration, milliseconds};
+pub use ink::{Colour, Emphasis, Ink};
 pub use measure::{fit, width, wrap};
+pub use printed::Printed;
 pub use redact::{REDACTED, Redactor, Secrets};
 pub use sanitize::{Show, hidden, spelled, visible};
 pub use scripts::mixed_script_words;

@@ -3,8 +3,7 @@
 //!
 //! Not here: how the kept text becomes a result (`result`), the raw bytes on disk (`output_file`).
 
-use super::plain::Plain;
-use crate::text::{Redactor, Secrets};
+use crate::text::{Printed, Redactor, Secrets};
 
 /// Characters of the start that are kept.
 const HEAD: usize = 50_000;
@@ -15,7 +14,7 @@ const TAIL: usize = 200_000;
 /// Takes the output as it comes.
 #[derive(Debug, Default)]
 pub(super) struct Capture {
-    plain: Plain,
+    printed: Printed,
     /// Escapes may have stood within a key, so that it shows only here.
     redactor: Redactor,
     secrets: Secrets,
@@ -62,14 +61,14 @@ impl Capture {
 
     /// Takes more output.
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        let Self { plain, redactor, kept, .. } = self;
-        plain.push(bytes, &mut |text| kept.push(&redactor.push_text(text)));
+        let Self { printed, redactor, kept, .. } = self;
+        printed.push(bytes, &mut |text, _| kept.push(&redactor.push_text(text)));
     }
 
     /// Nothing more comes.
     pub(super) fn finish(&mut self) {
-        let Self { plain, redactor, kept, .. } = self;
-        plain.finish(&mut |text| kept.push(&redactor.push_text(text)));
+        let Self { printed, redactor, kept, .. } = self;
+        printed.finish(&mut |text, _| kept.push(&redactor.push_text(text)));
         kept.push(&String::from_utf8_lossy(&redactor.finish()));
     }
 
@@ -80,7 +79,7 @@ impl Capture {
 
     /// The newest text, the unfinished line included: at most `most` bytes.
     pub(super) fn newest(&self, most: usize) -> String {
-        let line = self.plain.open_line();
+        let line = self.printed.open_line();
         let mut text = String::new();
         let room = most.saturating_sub(line.len());
         let from_head = room.saturating_sub(self.kept.tail.len());
@@ -92,12 +91,12 @@ impl Capture {
 
     /// Bytes that were not UTF-8.
     pub(super) fn invalid(&self) -> u64 {
-        self.plain.invalid
+        self.printed.invalid
     }
 
     /// NUL characters.
     pub(super) fn nuls(&self) -> u64 {
-        self.plain.nuls
+        self.printed.nuls
     }
 
     /// Lines of the finished text, a last one without its newline included.

@@ -1,7 +1,7 @@
 //! What the model can ask to be run. A tool is one file here and one line in [`registered`].
 //!
 //! `bash` is the only one. A command's way: `bash` starts it through a `minder` (`process`), its
-//! output goes through `intake` into the `capture` (as `plain` text) and the `output_file`, and
+//! output goes through `intake` into the `capture` (as plain text, see `text::Printed`) and the `output_file`, and
 //! what the model reads of it is made in `result`.
 
 mod bash;
@@ -11,7 +11,6 @@ mod intake;
 pub mod minder;
 mod output_file;
 mod pause;
-mod plain;
 mod process;
 mod result;
 mod table;

@@ -10,6 +10,7 @@ mod completion;
 mod draft;
 mod keymap;
 mod layout;
+mod markdown;
 mod model;
 mod paint;
 mod panes;
@@ -17,6 +18,7 @@ mod popup;
 mod prompt_history;
 mod rows;
 mod scroll;
+mod search;
 mod slash;
 mod theme;
 mod update;
@@ -37,6 +39,7 @@ use panes::{
     prompt, queue, status, tools,
 };
 use scroll::Measure;
+use search::Found;
 use theme::{Look, Theme};
 
 /// What drawing keeps from one frame to the next.
@@ -54,9 +57,10 @@ pub struct RenderCache {
 struct Shown {
     /// Columns and rows of the screen.
     size: (u16, u16),
-    conversation: Option<Measure>,
+    conversation: Option<conversation::Drawn>,
     call: Option<Measure>,
     message: Option<Measure>,
+    found: Option<Found>,
     help: Option<Measure>,
     approval: Option<approval::Drawn>,
     offer: bool,
@@ -102,7 +106,14 @@ pub fn draw(
     let context = model.context(now);
     let buf = frame.buffer_mut();
     status::draw(&view, areas.status, buf);
-    draw_panes(&view, cache, &areas, context, Shape::of((screen.width, screen.height)), buf);
+    draw_panes(
+        &view,
+        cache,
+        &areas,
+        model.pane_with_keys(context),
+        Shape::of((screen.width, screen.height)),
+        buf,
+    );
     queue::draw(&view, areas.queue, buf);
     let typing = context == Context::Prompt;
     let mut cursor = prompt::draw(&view, typing, areas.prompt, areas.framed, buf);
@@ -117,7 +128,7 @@ pub fn draw(
     if areas.footer.height > 0 {
         let completing = typing && model.open_completion().is_some();
         let context = if completing { Context::Completion } else { context };
-        footer::draw(&view, context, areas.footer, buf);
+        cursor = footer::draw(&view, context, areas.footer, buf).or(cursor);
     }
     if let Some(popup) = &model.popup {
         let rows: Vec<list::Row> = popup.rows(model).into_iter().map(|(row, _)| row).collect();
@@ -146,27 +157,29 @@ fn draw_panes(
     view: &View<'_>,
     cache: &mut RenderCache,
     areas: &Areas,
-    context: Context,
+    with_keys: Option<Focus>,
     shape: Shape,
     buf: &mut ratatui::buffer::Buffer,
 ) {
     let theme = view.theme;
     let model = view.model;
     if !areas.conversation.is_empty() {
-        let focused = context == Context::Conversation;
+        let focused = with_keys == Some(Focus::Conversation);
         let title = title(view, shape, Focus::Conversation, focused, areas.conversation.width);
         let inside = pane(buf, areas.conversation, focused, &title, theme);
-        let measure = conversation::draw(view, &mut cache.conversation, inside, buf);
-        cache.shown.conversation = Some(measure);
+        let drawn = conversation::draw(view, &mut cache.conversation, focused, inside, buf);
+        cache.shown.conversation = Some(drawn);
+        cache.shown.found = drawn.found;
     }
     if !areas.tools.is_empty() {
-        let focused = matches!(context, Context::Tools | Context::Call);
+        let focused = with_keys == Some(Focus::Tools);
         let title = title(view, shape, Focus::Tools, focused, areas.tools.width);
         let inside = pane(buf, areas.tools, focused, &title, theme);
         let position = match &model.tools.opened {
             Some(call) => {
-                let measure = tools::draw_call(view, call, &mut cache.call, inside, buf);
+                let (measure, found) = tools::draw_call(view, call, &mut cache.call, inside, buf);
                 cache.shown.call = Some(measure);
+                cache.shown.found = cache.shown.found.or(found);
                 measure.position("rows")
             }
             None => {
@@ -179,10 +192,12 @@ fn draw_panes(
         }
     }
     if !areas.inspector.is_empty() {
-        let focused = matches!(context, Context::Inspector | Context::Message);
+        let focused = with_keys == Some(Focus::Inspector);
         let title = title(view, shape, Focus::Inspector, focused, areas.inspector.width);
         let inside = pane(buf, areas.inspector, focused, &title, theme);
-        let (list, measure) = inspector::draw(view, &mut cache.inspector, focused, inside, buf);
+        let (list, measure, found) =
+            inspector::draw(view, &mut cache.inspector, focused, inside, buf);
+        cache.shown.found = cache.shown.found.or(found);
         cache.shown.inspector_list = Some(list);
         if model.inspector.view != inspector::View::Roles || model.session.turns.is_empty() {
             cache.shown.message = Some(measure);

@@ -19,8 +19,9 @@ use super::panes::queue::Queue;
 use super::panes::tools::Tools;
 use super::popup::{Kind, Popup};
 use super::scroll::Scroll;
+use super::search::Search;
 use crate::approval::Mode;
-use crate::conversation::{Command, Event, ParameterValue, Profile, Session, TurnNumber};
+use crate::conversation::{CallId, Command, Event, ParameterValue, Profile, Session, TurnNumber};
 use crate::wire::exchange::Kept;
 
 /// What the screen has to be told once.
@@ -58,6 +59,13 @@ pub enum Input {
         /// For each attempt what is kept of its response.
         kept: Vec<(u32, Kept)>,
     },
+    /// What [`Effect::ReadOutput`] asked for, or why it could not be read.
+    Output {
+        /// The call.
+        call: CallId,
+        /// The bytes that it wrote.
+        read: Result<Vec<u8>, String>,
+    },
     /// What [`Effect::Edit`] came to, or why the draft stays.
     Edited(Result<String, String>),
     /// The prompts that [`Effect::ListPrompts`] asked for, oldest first.
@@ -85,6 +93,13 @@ pub enum Effect {
         turn: TurnNumber,
         /// Its attempts.
         attempts: Vec<u32>,
+    },
+    /// Read the file that holds a call's output, and hand it over as [`Input::Output`].
+    ReadOutput {
+        /// The call.
+        call: CallId,
+        /// Its receipt's file.
+        file: String,
     },
     /// Open this draft in the user's editor; [`Input::Edited`].
     Edit(String),
@@ -139,6 +154,8 @@ pub struct Model {
     pub(super) approval: Option<Approval>,
     /// What could be done after the last failure.
     pub(super) offer: Option<Offer>,
+    /// What is looked for, and in which pane.
+    pub(super) search: Option<Search>,
     /// The help, when it is open.
     pub(super) help: Option<Scroll>,
     /// The list that is open over the screen.
@@ -183,6 +200,7 @@ impl Model {
             panels: 0,
             approval: None,
             offer: None,
+            search: None,
             help: None,
             popup: None,
             note: None,
@@ -231,6 +249,7 @@ impl Model {
         }
         let ready = self.approval.as_ref().is_some_and(|approval| approval.is_armed(now));
         match self.focus {
+            focus if self.searched(focus).is_some_and(|search| search.typing) => Context::Search,
             Focus::Prompt if ready && self.prompt.is_empty() => Context::Approval,
             Focus::Prompt => Context::Prompt,
             Focus::Approval if ready => Context::Approval,
@@ -240,6 +259,22 @@ impl Model {
             Focus::Tools => Context::Tools,
             Focus::Inspector if self.inspector.view == View::Roles => Context::Inspector,
             Focus::Inspector => Context::Message,
+        }
+    }
+
+    /// The search in a pane, if the pane has the keys.
+    pub(super) fn searched(&self, pane: Focus) -> Option<&Search> {
+        self.search.as_ref().filter(|search| search.pane == pane && self.focus == pane)
+    }
+
+    /// The pane that takes the keys, or whose search does.
+    pub(super) fn pane_with_keys(&self, context: Context) -> Option<Focus> {
+        match context {
+            Context::Conversation => Some(Focus::Conversation),
+            Context::Tools | Context::Call => Some(Focus::Tools),
+            Context::Inspector | Context::Message => Some(Focus::Inspector),
+            Context::Search => Some(self.focus),
+            _ => None,
         }
     }
 
@@ -268,8 +303,18 @@ impl Model {
     pub fn frame_shown(&mut self, cache: &RenderCache, now: Instant) {
         let shown = cache.shown;
         self.size = shown.size;
-        if let Some(measure) = shown.conversation {
-            self.conversation.scroll.measured(measure);
+        if let Some((search, found)) = self.search.as_mut().zip(shown.found) {
+            search.drawn(found);
+            if found.moved {
+                match search.pane {
+                    Focus::Tools => self.tools.scroll.stand(),
+                    Focus::Inspector => self.inspector.scroll.stand(),
+                    _ => self.conversation.scroll.stand(),
+                }
+            }
+        }
+        if let Some(drawn) = shown.conversation {
+            self.conversation.drawn(drawn);
         }
         if let Some(measure) = shown.call {
             self.tools.scroll.measured(measure);

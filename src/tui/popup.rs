@@ -165,6 +165,7 @@ pub(super) fn is_there(model: &Model, context: Context) -> bool {
         | Context::ApprovalWaits
         | Context::CommandField
         | Context::ReasonField
+        | Context::Search
         | Context::Help
         | Context::Completion
         | Context::List => false,

@@ -60,7 +60,7 @@ impl Scroll {
     /// Takes over what was drawn.
     pub(super) fn measured(&mut self, measure: Measure) {
         if self.top.is_some() {
-            self.top = Some(measure.top);
+            self.top = Some(measure.top).filter(|_| !(self.follows && measure.at_end()));
         }
         self.seen = measure;
     }
@@ -73,6 +73,19 @@ impl Scroll {
     /// Whether it stands somewhere rather than staying with the end.
     pub(super) fn is_moved(&self) -> bool {
         self.top.is_some()
+    }
+
+    /// Rows came or went in what was there already: that is not new.
+    pub(super) fn shifted(&mut self, by: isize) {
+        self.left_at = self.left_at.saturating_add_signed(by);
+    }
+
+    /// Stays where it is, also if it was staying with the end.
+    pub(super) fn stand(&mut self) {
+        if self.top.is_none() {
+            self.left_at = self.seen.total;
+            self.top = Some(self.seen.total.saturating_sub(self.seen.height));
+        }
     }
 
     /// Moves by rows; negative is up.

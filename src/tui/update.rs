@@ -14,6 +14,7 @@ use super::panes::approval::{ALONE, Approval};
 use super::panes::offer::Offer;
 use super::panes::prompt::Submitted;
 use super::scroll::Scroll;
+use super::search;
 use crate::conversation::{
     CallId, CallStatus, Command, Event, Overlay, Progress, Record, Role, TransitionReason,
 };
@@ -37,7 +38,8 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
                 approval.conceal();
             }
         }
-        Input::Event(event) => effects.extend(take_event(model, event)),
+        Input::Event(event) => effects.extend(take_event(model, event, now)),
+        Input::Output { call, read } => model.tools.take(&call, read),
         Input::Exchanges { turn, kept } => model.inspector.take(turn, kept),
         Input::Edited(Ok(text)) => model.prompt.replace(&text),
         Input::Edited(Err(why)) => model.note = Some(why),
@@ -53,6 +55,7 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
     if model.interrupted.is_some_and(|at| now >= at + TWICE) {
         model.interrupted = None;
     }
+    effects.extend(model.tools.wanted(&model.session));
     effects.extend(model.inspector.wanted(&model.session, now));
     let Model { completion, files, prompt, .. } = model;
     let (before, first) = prompt.before_cursor();
@@ -67,11 +70,11 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
     effects
 }
 
-fn take_event(model: &mut Model, event: Event) -> Option<Effect> {
+fn take_event(model: &mut Model, event: Event, now: Instant) -> Option<Effect> {
     if let Event::Record(stamped) = &event {
         model.session.apply(stamped);
     }
-    model.conversation.event(&event, &model.session);
+    model.conversation.event(&event, &model.session, now);
     model.tools.event(&event);
     match event {
         Event::Progress(Progress::Begins { system_prompt, context }) => {
@@ -168,6 +171,9 @@ fn paste(model: &mut Model, text: &str, now: Instant) {
     model.last_input = Some(now);
     model.last_key = None;
     model.note = None;
+    if context == Context::Search {
+        return search::pasted(model, text);
+    }
     if let Some(popup) = model.popup.as_mut().filter(|_| context == Context::List) {
         popup.list.paste(text);
         return;
@@ -280,6 +286,9 @@ fn act(
     Pressed { key, alone, held, before }: Pressed,
     now: Instant,
 ) -> Vec<Effect> {
+    if search::act(model, context, action) {
+        return Vec::new();
+    }
     match action {
         Action::NextPane => move_focus(model, 1),
         Action::PreviousPane => move_focus(model, -1),
@@ -388,7 +397,14 @@ fn in_pane(model: &mut Model, context: Context, action: Action) {
         Context::List => {}
         Context::Tools | Context::Call => model.tools.act(action),
         Context::Inspector | Context::Message => model.inspector.act(action, &model.session),
-        Context::Conversation => model.conversation.scroll.act(action),
+        Context::Conversation => {
+            model.note = model.conversation.act(action, &model.session);
+        }
+        Context::Search => match model.focus {
+            Focus::Tools => model.tools.act(action),
+            Focus::Inspector => model.inspector.act(action, &model.session),
+            _ => model.conversation.scroll.act(action),
+        },
         Context::Prompt
         | Context::Completion
         | Context::Approval
@@ -404,6 +420,7 @@ fn in_pane(model: &mut Model, context: Context, action: Action) {
 /// A key that no table names: text for the field that has the keys.
 fn text(model: &mut Model, context: Context, key: KeyEvent, now: Instant) {
     match context {
+        Context::Search => search::typed(model, key),
         Context::Prompt if model.prompt.is_empty() && takes_back(model, key) => {}
         Context::Prompt => {
             let was_empty = model.prompt.is_empty();
@@ -468,6 +485,7 @@ fn move_focus(model: &mut Model, by: isize) {
     let count = isize::try_from(order.len()).unwrap_or(1);
     let to = (isize::try_from(at).unwrap_or(0) + by).rem_euclid(count);
     model.focus = order[usize::try_from(to).unwrap_or(0)];
+    search::end(model);
 }
 
 /// Esc, innermost first.
@@ -481,6 +499,7 @@ fn back(
     match context {
         Context::Help => model.help = None,
         Context::List => model.popup = None,
+        Context::Search => search::end(model),
         Context::CommandField | Context::ReasonField => {
             if let Some(approval) = &mut model.approval {
                 approval.leave_field(now);

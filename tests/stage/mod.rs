@@ -100,6 +100,10 @@ impl Stage {
                 Effect::Send(command) => self.sent.push(command),
                 Effect::Quit => self.quit = true,
                 Effect::Suspend => {}
+                Effect::ReadOutput { call, file } => {
+                    let read = std::fs::read(file).map_err(|error| error.to_string());
+                    self.input(Input::Output { call, read });
+                }
                 Effect::ReadExchanges { turn, attempts } => {
                     let kept = |attempt| self.kept.get(&attempt).cloned().unwrap_or(Kept::NotSaved);
                     let kept =

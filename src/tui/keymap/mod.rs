@@ -34,6 +34,8 @@ pub enum Context {
     CommandField,
     /// Writing the reason of a denial.
     ReasonField,
+    /// Typing what is looked for.
+    Search,
     /// The help.
     Help,
     /// A list that is open over the screen.
@@ -111,6 +113,46 @@ pub(super) enum Action {
     DenyWithReason,
     /// Does what the offer over the prompt proposes.
     TakeOffer,
+    /// All that a command wrote instead of what the model was told, and back.
+    Output,
+    /// Looks for a text in the pane.
+    Find,
+    /// To the next match.
+    NextMatch,
+    /// To the match before.
+    PreviousMatch,
+    /// Folds or unfolds the item at hand.
+    Fold,
+    /// Unfolds everything, or folds it.
+    FoldAll,
+    /// Messages as they were written instead of as Markdown, and back.
+    AsWritten,
+    /// To the landmark before.
+    Before(Landmark),
+    /// To the landmark after.
+    After(Landmark),
+}
+
+/// What the conversation can be gone through by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Landmark {
+    Item,
+    Prompt,
+    Call,
+    Error,
+    Turn,
+}
+
+impl Landmark {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Item => "item",
+            Self::Prompt => "prompt",
+            Self::Call => "call",
+            Self::Error => "error",
+            Self::Turn => "turn",
+        }
+    }
 }
 
 /// A key as it is typed.
@@ -156,7 +198,7 @@ pub(super) fn sections(context: Context) -> impl Iterator<Item = (&'static str, 
 pub(super) fn actions(
     context: Context,
 ) -> impl Iterator<Item = (&'static str, Context, &'static Binding)> {
-    const ALL: [(&str, Context); 11] = [
+    const ALL: [(&str, Context); 12] = [
         ("Prompt", Context::Prompt),
         ("Completion", Context::Completion),
         ("Approval", Context::Approval),
@@ -168,6 +210,7 @@ pub(super) fn actions(
         ("Inspector", Context::Inspector),
         ("A message", Context::Message),
         ("A list", Context::List),
+        ("Finding a text", Context::Search),
     ];
     let context = if context == Context::ApprovalWaits { Context::Approval } else { context };
     let first = ALL.into_iter().filter(move |(_, other)| *other == context);
@@ -203,7 +246,7 @@ mod tests {
     use super::tables::ctrl;
     use super::*;
 
-    const CONTEXTS: [Context; 13] = [
+    const CONTEXTS: [Context; 14] = [
         Context::Prompt,
         Context::Completion,
         Context::Conversation,
@@ -215,6 +258,7 @@ mod tests {
         Context::ApprovalWaits,
         Context::CommandField,
         Context::ReasonField,
+        Context::Search,
         Context::Help,
         Context::List,
     ];

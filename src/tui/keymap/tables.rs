@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyModifiers};
 
-use super::{Action, Binding, Context, Key};
+use super::{Action, Binding, Context, Key, Landmark};
 use crate::tui::panes::inspector::View;
 
 const fn key(code: KeyCode) -> Key {
@@ -155,12 +155,38 @@ const COMPLETION: &[Binding] = &[
 ];
 
 const CONVERSATION: &[Binding] = &[
-    bind(&[key(KeyCode::Up), letter('k')], "↑", "up", "one row up", Action::Up),
-    bind(&[key(KeyCode::Down), letter('j')], "↓", "down", "one row down", Action::Down),
-    bind(&[key(KeyCode::End), letter('G')], "End", "newest", "to the last row", Action::End),
-    NEXT,
+    bind(
+        &[key(KeyCode::Enter)],
+        "Enter",
+        "fold",
+        "folds or unfolds the item with the bar beside it: reasoning, message, call",
+        Action::Fold,
+    ),
     TO_PROMPT,
+    FIND,
+    bind(&[key(KeyCode::End), letter('G')], "End", "newest", "to the last row", Action::End),
     HELP_KEY,
+    NEXT,
+    UP,
+    DOWN,
+    bind(&[letter('z')], "z", "all", "unfolds everything; folds it again", Action::FoldAll),
+    bind(
+        &[letter('m')],
+        "m",
+        "as written",
+        "shows messages as they were written, and as Markdown again",
+        Action::AsWritten,
+    ),
+    bind(&[letter('p')], "p", "prompt", "the prompt before", Action::Before(Landmark::Prompt)),
+    bind(&[letter('P')], "P", "", "the prompt after", Action::After(Landmark::Prompt)),
+    bind(&[letter('c')], "c", "call", "the call before", Action::Before(Landmark::Call)),
+    bind(&[letter('C')], "C", "", "the call after", Action::After(Landmark::Call)),
+    bind(&[letter('e')], "e", "error", "the error before", Action::Before(Landmark::Error)),
+    bind(&[letter('E')], "E", "", "the error after", Action::After(Landmark::Error)),
+    bind(&[letter('t')], "t", "turn", "the turn before", Action::Before(Landmark::Turn)),
+    bind(&[letter('T')], "T", "", "the turn after", Action::After(Landmark::Turn)),
+    bind(&[letter('{')], "{", "", "the item before", Action::Before(Landmark::Item)),
+    bind(&[letter('}')], "}", "", "the item after", Action::After(Landmark::Item)),
     PAGE_UP,
     PAGE_DOWN,
     START,
@@ -192,8 +218,18 @@ const TOOLS: &[Binding] = &[
 const READ_DOWN: Binding =
     bind(&[key(KeyCode::PageDown)], "PgDn", "scroll", "one screen down", Action::PageDown);
 
-const CALL: &[Binding] =
-    &[CLOSE, READ_DOWN, PAGE_UP, HELP_KEY, NEXT, UP, DOWN, START, END, PREVIOUS, INTERRUPT];
+const OUTPUT: Binding = bind(
+    &[letter('o')],
+    "o",
+    "output",
+    "all that the command wrote, with its colours; and what the model was told again",
+    Action::Output,
+);
+
+const CALL: &[Binding] = &[
+    CLOSE, OUTPUT, READ_DOWN, PAGE_UP, FIND, HELP_KEY, NEXT, UP, DOWN, START, END, PREVIOUS,
+    INTERRUPT,
+];
 
 /// The views of a turn, wherever one of them is shown.
 const VIEWS: &[Binding] = &[
@@ -271,6 +307,7 @@ const MESSAGE: &[Binding] = &[
         "the exact JSON, and back to the readable text",
         Action::Raw,
     ),
+    FIND,
     HELP_KEY,
     READ_DOWN,
     PAGE_UP,
@@ -396,20 +433,48 @@ const LIST: &[Binding] = &[
     INTERRUPT,
 ];
 
+const FIND: Binding =
+    bind(&[letter('/')], "/", "find", "finds a text in this pane, as you type", Action::Find);
+
+/// Where there is text to be searched.
+const MATCHES: &[Binding] = &[
+    bind(&[letter('n')], "n", "", "the next match", Action::NextMatch),
+    bind(&[letter('N')], "N", "", "the match before", Action::PreviousMatch),
+];
+
+const SEARCH: &[Binding] = &[
+    bind(
+        &[key(KeyCode::Enter)],
+        "Enter",
+        "keep",
+        "keeps the matches marked; n and N go from one to the next",
+        Action::Submit,
+    ),
+    bind(&[key(KeyCode::Down)], "↓", "next", "the next match", Action::NextMatch),
+    bind(&[key(KeyCode::Up)], "↑", "before", "the match before", Action::PreviousMatch),
+    bind(&[key(KeyCode::Esc)], "Esc", "leave", "ends the search", Action::Back),
+    bind(&[key(KeyCode::PageUp)], "PgUp", "", "one screen up", Action::PageUp),
+    bind(&[key(KeyCode::PageDown)], "PgDn", "", "one screen down", Action::PageDown),
+    NEXT,
+    PREVIOUS,
+    INTERRUPT,
+];
+
 /// The tables of a context, the most useful first.
 pub(super) fn tables(context: Context) -> &'static [&'static [Binding]] {
     match context {
         Context::Prompt => &[PROMPT],
         Context::Completion => &[COMPLETION],
-        Context::Conversation => &[CONVERSATION, COMMANDS],
+        Context::Conversation => &[CONVERSATION, MATCHES, COMMANDS],
         Context::Tools => &[TOOLS, COMMANDS],
-        Context::Call => &[CALL, COMMANDS],
+        Context::Call => &[CALL, MATCHES, COMMANDS],
         Context::Inspector => &[INSPECTOR, VIEWS, AROUND, COMMANDS],
-        Context::Message => &[MESSAGE, VIEWS, AROUND, COMMANDS],
+        Context::Message => &[MESSAGE, MATCHES, VIEWS, AROUND, COMMANDS],
         Context::Approval => &[CHOICES, APPROVAL, COMMANDS_ONLY],
         Context::ApprovalWaits => &[APPROVAL, COMMANDS_ONLY],
         Context::CommandField => &[COMMAND_FIELD],
         Context::ReasonField => &[REASON_FIELD],
+        Context::Search => &[SEARCH],
         Context::Help => &[HELP],
         Context::List => &[LIST],
     }

@@ -2,7 +2,7 @@
 //! to the user when there is one.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use super::inspector::View as Inspected;
 use super::offer::Offer;
@@ -11,10 +11,46 @@ use crate::tui::View;
 use crate::tui::keymap::{self, Context};
 use crate::tui::model::TWICE;
 use crate::tui::paint::{self, Piece};
+use crate::tui::search::Found;
 use crate::tui::theme::Look;
 
-/// Draws the line.
-pub(in crate::tui) fn draw(view: &View<'_>, context: Context, area: Rect, buf: &mut Buffer) {
+/// Draws the line; returns the cell of the hardware cursor if it has a field that takes the keys.
+pub(in crate::tui) fn draw(
+    view: &View<'_>,
+    context: Context,
+    area: Rect,
+    buf: &mut Buffer,
+) -> Option<Position> {
+    let searched = view.model.searched(view.model.focus).filter(|_| context != Context::Help);
+    let Some(search) = searched else {
+        keys(view, context, area, buf);
+        return None;
+    };
+    let count = match search.found {
+        _ if search.needle().is_empty() => String::new(),
+        Found { total: 0, .. } => "none".to_owned(),
+        Found { here, total, .. } => format!("{} of {total}", here + 1),
+    };
+    let place = (area.x, area.y);
+    let used = paint::pieces(buf, place, area.width, &[(" /", Look::Key)], view.theme);
+    let needle = u16::try_from(text::width(search.needle())).unwrap_or(u16::MAX);
+    let room = needle.saturating_add(1).min(area.width / 2);
+    let field = Rect { x: area.x + used, width: room.min(area.width - used), height: 1, ..area };
+    let cursor = search.field.draw(field, buf, view.theme.style(Look::Strong));
+    let mut x = field.right() + 1;
+    x += paint::pieces(
+        buf,
+        (x, area.y),
+        area.right().saturating_sub(x),
+        &[(&count, Look::Warning)],
+        view.theme,
+    );
+    keys(view, context, Rect { x, width: area.right().saturating_sub(x), ..area }, buf);
+    cursor.filter(|_| context == Context::Search)
+}
+
+/// The keys, as many as fit.
+fn keys(view: &View<'_>, context: Context, area: Rect, buf: &mut Buffer) {
     let mut pieces: Vec<Piece<'_>> = vec![(" ", Look::Text)];
     let again = view.model.interrupted.is_some_and(|at| view.now < at + TWICE);
     let note = match &view.model.note {
@@ -48,6 +84,9 @@ pub(in crate::tui) fn draw(view: &View<'_>, context: Context, area: Rect, buf: &
 /// What a person needs at this moment, before all else.
 fn is_urgent(view: &View<'_>, context: Context, binding: &keymap::Binding) -> bool {
     let model = view.model;
+    if model.searched(model.focus).is_some() {
+        return matches!(binding.label, "n" | "N");
+    }
     context == Context::Prompt
         && match binding.label {
             "Tab" => model.approval.is_some() && !model.panel_is_next(),
@@ -62,6 +101,13 @@ fn is_urgent(view: &View<'_>, context: Context, binding: &keymap::Binding) -> bo
 fn word<'a>(view: &View<'_>, context: Context, binding: &'a keymap::Binding) -> &'a str {
     let model = view.model;
     match (context, binding.label) {
+        (_, "n") if model.searched(model.focus).is_some() => "next",
+        (_, "N") if model.searched(model.focus).is_some() => "before",
+        (Context::Conversation | Context::Call | Context::Message, "Esc")
+            if model.searched(model.focus).is_some() =>
+        {
+            "leave"
+        }
         (Context::Prompt, "Enter") if model.running => "queue",
         (Context::Prompt, "Ctrl-S") if !model.running || model.queue.next().is_none() => "",
         (Context::List, "Tab") if !model.asks_for_models() => "",

@@ -9,6 +9,7 @@ pub(super) mod help;
 pub(super) mod inspector;
 pub(super) mod list;
 pub(super) mod offer;
+mod output;
 pub(super) mod prompt;
 pub(super) mod queue;
 mod readable;

@@ -7,6 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::call;
+use super::output::Output;
 use crate::conversation::{
     CallDecided, CallId, CallLog, CallState, CallStatus, DecidedBy, Event, Progress, Record,
     Session,
@@ -14,9 +15,11 @@ use crate::conversation::{
 use crate::text;
 use crate::tui::View;
 use crate::tui::keymap::Action;
+use crate::tui::model::{Effect, Focus};
 use crate::tui::paint;
 use crate::tui::rows::Rows;
 use crate::tui::scroll::{Measure, Scroll};
+use crate::tui::search::{self, Found, Matches};
 use crate::tui::theme::Look;
 use crate::wire::sent_of_result;
 
@@ -29,6 +32,8 @@ pub(in crate::tui) struct Tools {
     /// The selected row; `None` is the newest.
     selected: Option<usize>,
     pub(in crate::tui) opened: Option<CallId>,
+    /// All that the opened call wrote, if that is asked for.
+    output: Option<Output>,
     pub(in crate::tui) scroll: Scroll,
     /// Rows that fit into the list.
     pub(in crate::tui) page: usize,
@@ -55,6 +60,7 @@ impl Default for Tools {
             details: HashMap::new(),
             selected: None,
             opened: None,
+            output: None,
             scroll: Scroll::following(),
             page: 1,
         }
@@ -131,9 +137,17 @@ impl Tools {
 
     /// Takes a key that means something here.
     pub(in crate::tui) fn act(&mut self, action: Action) {
-        if self.opened.is_some() {
+        if let Some(opened) = self.opened.clone() {
             match action {
-                Action::Back => self.opened = None,
+                Action::Back => {
+                    self.opened = None;
+                    self.output = None;
+                }
+                Action::Output => {
+                    self.output = self.output.is_none().then_some(Output::Wanted);
+                    self.scroll = Scroll::from_top();
+                    self.touch(&opened);
+                }
                 _ => self.scroll.act(action),
             }
             return;
@@ -159,6 +173,34 @@ impl Tools {
         };
         self.selected = if to >= newest { None } else { Some(to) };
     }
+
+    /// Asks for the opened call's output if it is to be shown and was not read yet.
+    pub(in crate::tui) fn wanted(&mut self, session: &Session) -> Option<Effect> {
+        if !matches!(self.output, Some(Output::Wanted)) {
+            return None;
+        }
+        let call = self.opened.clone()?;
+        let finished = session.calls.get(&call).and_then(|log| log.finished.as_ref());
+        let Some(finished) = finished else {
+            self.output = None;
+            return None;
+        };
+        let Some(file) = finished.receipt.file.clone() else {
+            let why = "No output of this call was kept: what the model was told is all there is.";
+            self.take(&call, Err(why.to_owned()));
+            return None;
+        };
+        self.output = Some(Output::Asked);
+        Some(Effect::ReadOutput { call, file })
+    }
+
+    /// Takes what was read of a call's output.
+    pub(in crate::tui) fn take(&mut self, call: &CallId, read: Result<Vec<u8>, String>) {
+        if self.opened.as_ref() == Some(call) && self.output.is_some() {
+            self.output = Some(Output::Read(read));
+            self.touch(call);
+        }
+    }
 }
 
 /// The opened call, laid out.
@@ -166,6 +208,7 @@ impl Tools {
 pub(in crate::tui) struct Layout {
     of: Option<(CallId, u32, u16)>,
     rows: Rows,
+    matches: Matches,
 }
 
 /// The number and the state of an opened call, for the pane's title.
@@ -299,17 +342,20 @@ pub(in crate::tui) fn draw_call(
     layout: &mut Layout,
     area: Rect,
     buf: &mut Buffer,
-) -> Measure {
+) -> (Measure, Option<Found>) {
     let tools = &view.model.tools;
     let version = tools.details.get(id).map_or(0, |detail| detail.version);
     let key = Some((id.clone(), version, area.width));
     if layout.of != key {
         layout.of = key;
         layout.rows = lay_out(view, id, area.width);
+        layout.matches = Matches::default();
     }
-    let measure = tools.scroll.measure(layout.rows.len(), area.height.into());
-    layout.rows.draw(measure.top, area, buf, view.theme);
-    measure
+    let mut measure = tools.scroll.measure(layout.rows.len(), area.height.into());
+    let search = view.model.searched(Focus::Tools);
+    let rows = (&layout.rows, &mut layout.matches);
+    let found = search::draw_rows(rows, search, &mut measure, area, buf, view.theme);
+    (measure, found)
 }
 
 fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
@@ -331,6 +377,13 @@ fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
     }
     let Some(detail) = view.model.tools.details.get(id) else { return rows };
     match &detail.result {
+        _ if view.model.tools.output.is_some() => {
+            let head = "── all that the command wrote; o: what the model was told ──";
+            rows.push(head, Look::Dim, 0, width);
+            if let Some(output) = &view.model.tools.output {
+                output.lay_out(&mut rows, width);
+            }
+        }
         Some(entry) => {
             rows.push("── what the model was told ──", Look::Dim, 0, width);
             rows.push(entry.result().map_or("", |result| &result.text), Look::Text, 0, width);

@@ -1,39 +1,29 @@
 //! The conversation: what the user and the model said, in order, with a separator for each turn and
-//! a line for each call. Items are never changed once they are there; calls look up their state.
+//! a line for each call. Items are never changed once they are there, only folded and unfolded;
+//! calls look up their state.
 
+mod item;
+mod jump;
+mod layout;
+mod matches;
 mod view;
 
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
-pub(in crate::tui) use view::{Layout, draw};
+pub(in crate::tui) use layout::Layout;
+pub(in crate::tui) use view::{Drawn, draw};
 
+use self::item::{Item, Placed};
 use crate::conversation::{
-    Block, CallFinished, CallId, Entry, Event, Failure, Origin, ParameterValue, Progress, Record,
-    Role, Session, TransitionReason, TurnNumber,
+    Block, CallFinished, CallId, Entry, Event, Origin, ParameterValue, Progress, Record, Role,
+    Session, TransitionReason,
 };
 use crate::text;
+use crate::tui::keymap::Action;
 use crate::tui::scroll::Scroll;
 use crate::tui::theme::Look;
-use crate::wire::outline;
-
-/// One thing in the conversation.
-#[derive(Debug)]
-enum Item {
-    /// What the user submitted.
-    Prompt(Arc<Entry>),
-    /// A request was posted.
-    Turn { number: TurnNumber, posted: String, roles: String, bytes: u64 },
-    /// What the model answered; `head` puts its name above.
-    Reply { entry: Arc<Entry>, head: bool },
-    /// A call of the model; one row that shows how it goes.
-    Call(CallId),
-    /// What came of a command of the user's own.
-    Output { text: String, told: bool },
-    /// A remark of limpid's.
-    Note(String, Look),
-    /// The exchange failed.
-    Failure(Failure),
-}
 
 /// Repairs of a turn that are named; the inspector has all.
 const REPAIRS: usize = 3;
@@ -42,6 +32,8 @@ const REPAIRS: usize = 3;
 #[derive(Debug, Default)]
 struct Live {
     reasoning: String,
+    /// When its reasoning began, and its newest piece came.
+    thought: Option<(Instant, Instant)>,
     text: String,
     /// Calls that are arriving: name and bytes of arguments.
     calls: Vec<(String, usize)>,
@@ -56,7 +48,9 @@ impl Live {
 /// The state of the pane.
 #[derive(Debug)]
 pub(in crate::tui) struct Conversation {
-    items: Vec<Item>,
+    items: Vec<Placed>,
+    /// What the model was told of each call.
+    results: HashMap<CallId, Arc<Entry>>,
     live: Live,
     /// Counts the replies, so that a drawing of one is not taken for that of the next.
     live_number: u64,
@@ -67,6 +61,16 @@ pub(in crate::tui) struct Conversation {
     own: Option<String>,
     /// Counts the overlays: what is laid out says which are not sent.
     overlays: u64,
+    /// Whether messages are shown as they were written, not as Markdown.
+    as_written: bool,
+    /// Counts what changed in items that were there already.
+    changes: u64,
+    /// The item that keys are about, as it was drawn.
+    at_hand: Option<usize>,
+    /// The item that the user went to; `None` is the newest in sight.
+    chosen: Option<usize>,
+    /// An item that the next frame has to show.
+    wanted: Option<usize>,
     pub(in crate::tui) scroll: Scroll,
 }
 
@@ -74,11 +78,17 @@ impl Default for Conversation {
     fn default() -> Self {
         Self {
             items: Vec::new(),
+            results: HashMap::new(),
             live: Live::default(),
             live_number: 0,
             headed: false,
             own: None,
             overlays: 0,
+            as_written: false,
+            changes: 0,
+            at_hand: None,
+            chosen: None,
+            wanted: None,
             scroll: Scroll::following(),
         }
     }
@@ -92,16 +102,110 @@ impl Conversation {
 
     /// Says something that is not part of the session.
     pub(in crate::tui) fn note(&mut self, note: String) {
-        self.items.push(Item::Note(note, Look::Dim));
+        self.push(Item::Note(note, Look::Dim));
         self.scroll.go_to_end();
     }
 
+    /// Takes over what was drawn.
+    pub(in crate::tui) fn drawn(&mut self, drawn: Drawn) {
+        self.scroll.measured(drawn.measure);
+        self.scroll.shifted(drawn.shift);
+        if let Some(at) = drawn.went_to {
+            self.chosen = Some(at);
+        }
+        self.at_hand = drawn.at_hand;
+        self.chosen = self.chosen.and(drawn.at_hand);
+        self.wanted = None;
+    }
+
+    /// Takes a key that means something here; returns a word to the user if it cannot be followed.
+    pub(in crate::tui) fn act(&mut self, action: Action, session: &Session) -> Option<String> {
+        match action {
+            Action::Fold => self.fold(),
+            Action::FoldAll => self.fold_all(),
+            Action::AsWritten => {
+                self.as_written = !self.as_written;
+                self.changes += 1;
+                let how = if self.as_written { "as they were written" } else { "as Markdown" };
+                return Some(format!("Messages are shown {how}."));
+            }
+            Action::Before(landmark) => return self.jump(landmark, jump::Way::Back, session),
+            Action::After(landmark) => return self.jump(landmark, jump::Way::On, session),
+            _ => {
+                self.scroll.act(action);
+                if action == Action::End {
+                    self.chosen = None;
+                }
+            }
+        }
+        None
+    }
+
+    /// Folds or unfolds the item at hand.
+    fn fold(&mut self) {
+        let Some(at) = self.at_hand else { return };
+        let has_more = self.has_more(at);
+        if let Some(placed) = self.items.get_mut(at).filter(|_| has_more) {
+            placed.set_open(!placed.is_open());
+            self.changes += 1;
+            self.go_to(at);
+        }
+    }
+
+    /// The next frame shows this item, and keys are about it.
+    fn go_to(&mut self, at: usize) {
+        self.at_hand = Some(at);
+        self.chosen = Some(at);
+        self.wanted = Some(at);
+        self.scroll.stand();
+    }
+
+    /// Unfolds everything; folds what can be folded if nothing is left to unfold.
+    fn fold_all(&mut self) {
+        let can: Vec<usize> = (0..self.items.len()).filter(|at| self.has_more(*at)).collect();
+        let open = can.iter().any(|at| !self.items[*at].is_open());
+        for at in can {
+            self.items[at].set_open(open);
+        }
+        self.changes += 1;
+        self.wanted = self.at_hand;
+        self.scroll.stand();
+    }
+
+    /// Unfolds items while they hold what is looked for. The one at hand stays unfolded afterwards.
+    pub(in crate::tui) fn unfold_matches(&mut self, needle: &str, session: &Session) {
+        if let Some(placed) = self.at_hand.and_then(|at| self.items.get_mut(at))
+            && needle.is_empty()
+            && placed.is_open()
+        {
+            placed.set_open(true);
+        }
+        for placed in &mut self.items {
+            let result = placed.item.call().and_then(|call| self.results.get(call));
+            if placed.match_against(needle, session, result.map(|entry| &**entry)) {
+                self.changes += 1;
+            }
+        }
+    }
+
+    /// Whether an item has more to show than when it is folded.
+    fn has_more(&self, at: usize) -> bool {
+        self.items.get(at).is_some_and(|placed| placed.item.can_fold())
+    }
+
+    fn push(&mut self, item: Item) {
+        self.items.push(Placed::new(item));
+    }
+
     /// Takes an event; `session` has taken it already.
-    pub(in crate::tui) fn event(&mut self, event: &Event, session: &Session) {
+    pub(in crate::tui) fn event(&mut self, event: &Event, session: &Session, now: Instant) {
         match event {
             Event::Record(stamped) => self.record(&stamped.record, session),
             Event::Progress(Progress::Text(piece)) => self.live.text.push_str(piece),
-            Event::Progress(Progress::Reasoning(piece)) => self.live.reasoning.push_str(piece),
+            Event::Progress(Progress::Reasoning(piece)) => {
+                self.live.reasoning.push_str(piece);
+                self.live.thought.get_or_insert((now, now)).1 = now;
+            }
             Event::Progress(Progress::CallPiece { index, name, arguments }) => {
                 if self.live.calls.len() <= *index {
                     self.live.calls.resize(*index + 1, (String::new(), 0));
@@ -111,13 +215,13 @@ impl Conversation {
                 call.1 += arguments.len();
             }
             Event::Progress(Progress::Notice(notice)) => {
-                self.items.push(Item::Note(notice.clone(), Look::Warning));
+                self.push(Item::Note(notice.clone(), Look::Warning));
             }
             Event::Progress(Progress::Waiting { attempt, of, ms, why, .. }) => {
                 self.end_live();
                 let wait = text::duration(*ms);
                 let note = format!("{why} Attempt {attempt} of {of} follows in {wait}.");
-                self.items.push(Item::Note(note, Look::Warning));
+                self.push(Item::Note(note, Look::Warning));
             }
             Event::Progress(
                 Progress::Begins { .. }
@@ -135,7 +239,7 @@ impl Conversation {
         match record {
             Record::Entry(entry) => self.entry(entry),
             Record::Head(None) => {
-                self.items.push(Item::Note(
+                self.push(Item::Note(
                     "── history cleared: the model remembers nothing of the above ──".to_owned(),
                     Look::Dim,
                 ));
@@ -143,9 +247,15 @@ impl Conversation {
             }
             Record::Revoked => {
                 let note = "── from here on every command asks again ──";
-                self.items.push(Item::Note(note.to_owned(), Look::Dim));
+                self.push(Item::Note(note.to_owned(), Look::Dim));
             }
-            Record::Request(request) => self.items.push(turn(request.turn, session)),
+            Record::CallFinished(CallFinished { output: Some(text), receipt, .. }) => {
+                let told = receipt.sent > 0;
+                self.push(Item::Output { text: text.clone(), told });
+                self.own = told.then(|| text.clone());
+                self.headed = false;
+            }
+            Record::Request(request) => self.push(item::turn(request.turn, session)),
             Record::Repair { turn, repair } => {
                 let count = session.turn(*turn).map_or(0, |turn| turn.repairs.len());
                 let note = match count {
@@ -153,28 +263,20 @@ impl Conversation {
                     _ if count == REPAIRS + 1 => "! more repairs: see the inspector".to_owned(),
                     _ => return,
                 };
-                self.items.push(Item::Note(note, Look::Warning));
+                self.push(Item::Note(note, Look::Warning));
             }
             // The first one is where the session begins.
             Record::Profile(profile) if !session.turns.is_empty() => {
                 let note = format!("── from here on: {} · {} ──", profile.shown(), profile.format);
-                self.items.push(Item::Note(note, Look::Dim));
+                self.push(Item::Note(note, Look::Dim));
             }
             Record::Parameters(parameters) if !session.turns.is_empty() => {
                 let note = format!("── from here on: {} ──", in_words(parameters));
-                self.items.push(Item::Note(note, Look::Dim));
-            }
-            Record::Attempt { .. } => self.end_live(),
-            Record::CallProposed(proposed) => {
-                self.items.push(Item::Call(proposed.call.clone()));
-            }
-            Record::CallFinished(CallFinished { output: Some(text), receipt, .. }) => {
-                let told = receipt.sent > 0;
-                self.items.push(Item::Output { text: text.clone(), told });
-                self.own = told.then(|| text.clone());
-                self.headed = false;
+                self.push(Item::Note(note, Look::Dim));
             }
             Record::Overlay { .. } => self.overlays += 1,
+            Record::Attempt { .. } => self.end_live(),
+            Record::CallProposed(proposed) => self.push(Item::Call(proposed.call.clone())),
             Record::Ended(reason) => self.ended(reason),
             _ => {}
         }
@@ -185,28 +287,47 @@ impl Conversation {
             (Role::User, Origin::User)
                 if self.own.take().is_some_and(|own| own == entry.text()) => {}
             (Role::User, Origin::User) => {
-                self.items.push(Item::Prompt(entry.clone()));
+                self.push(Item::Prompt(entry.clone()));
                 self.headed = false;
             }
-            (Role::Assistant, _) => {
-                self.end_live();
-                let speaks = entry.blocks.iter().any(|block| !matches!(block, Block::Call(_)));
-                if speaks || !self.headed {
-                    let head = !self.headed;
-                    self.headed = true;
-                    self.items.push(Item::Reply { entry: entry.clone(), head });
-                }
-            }
+            (Role::Assistant, _) => self.reply(entry),
             (Role::User, Origin::Context) => {
                 let text = entry.text();
                 let names = text.lines().next().unwrap_or_default().trim_end_matches(':');
-                self.items.push(Item::Note(format!("context, to the model: {names}"), Look::Dim));
+                self.push(Item::Note(format!("context, to the model: {names}"), Look::Dim));
             }
             (Role::User, origin) => {
                 let note = format!("{}, to the model: {}", origin.word(), entry.text());
-                self.items.push(Item::Note(note, Look::Dim));
+                self.push(Item::Note(note, Look::Dim));
             }
-            (Role::System | Role::Tool, _) => {}
+            (Role::Tool, _) => {
+                let Some(result) = entry.result() else { return };
+                self.results.insert(result.call.clone(), entry.clone());
+                let mut calls = self.items.iter().rev();
+                let shown = calls.find(|placed| placed.item.is_call(&result.call));
+                if shown.is_some_and(Placed::is_open) {
+                    self.changes += 1;
+                }
+            }
+            (Role::System, _) => {}
+        }
+    }
+
+    fn reply(&mut self, entry: &Arc<Entry>) {
+        let thought = self.live.thought.map(|(from, to)| to.saturating_duration_since(from));
+        self.end_live();
+        if !self.headed {
+            self.push(Item::Head);
+            self.headed = true;
+        }
+        for (block, content) in entry.blocks.iter().enumerate() {
+            match content {
+                Block::Reasoning(_) | Block::Opaque(_) => {
+                    self.push(Item::Thought { entry: entry.clone(), block, took: thought });
+                }
+                Block::Text(_) => self.push(Item::Said { entry: entry.clone(), block }),
+                Block::Call(_) | Block::Result(_) => {}
+            }
         }
     }
 
@@ -215,11 +336,9 @@ impl Conversation {
         let note = match reason {
             TransitionReason::Answered
             | TransitionReason::ToolResult
-            | TransitionReason::Paused => {
-                return;
-            }
+            | TransitionReason::Paused => return,
             TransitionReason::Failed(failure) => {
-                self.items.push(Item::Failure(failure.clone()));
+                self.push(Item::Failure(failure.clone()));
                 return;
             }
             TransitionReason::EmptyReply => {
@@ -237,7 +356,7 @@ impl Conversation {
                     .to_owned()
             }
         };
-        self.items.push(Item::Note(note, Look::Warning));
+        self.push(Item::Note(note, Look::Warning));
     }
 
     fn end_live(&mut self) {
@@ -253,56 +372,4 @@ pub(in crate::tui) fn in_words(parameters: &[ParameterValue]) -> String {
         [] => "no parameters".to_owned(),
         _ => parameters.iter().map(word).collect::<Vec<_>>().join(", "),
     }
-}
-
-fn turn(number: TurnNumber, session: &Session) -> Item {
-    let parts = session.parts_of(number);
-    let count = outline::message_count(&parts);
-    let messages = if count == 1 { "message" } else { "messages" };
-    Item::Turn {
-        number,
-        posted: format!("turn {number} → {count} {messages}"),
-        roles: outline::roles(&parts),
-        bytes: session.turn(number).map_or(0, |turn| turn.request.bytes),
-    }
-}
-
-/// The separator of a turn, as much of it as there is room for.
-fn separator(posted: &str, roles: &str, bytes: u64, repairs: usize, columns: usize) -> String {
-    let bytes = text::bytes(bytes);
-    let counted = counts(roles);
-    let repaired = match repairs {
-        0 => String::new(),
-        1 => " · 1 repair".to_owned(),
-        _ => format!(" · {repairs} repairs"),
-    };
-    let forms = [
-        format!("── {posted}: {roles} · {bytes}{repaired} ──"),
-        format!("── {posted}: {roles}{repaired} ──"),
-        format!("── {posted}: {counted} · {bytes}{repaired} ──"),
-        format!("── {posted}: {counted}{repaired} ──"),
-        // Which repairs there are stands below in any case.
-        format!("── {posted}: {counted} ──"),
-        format!("── {posted} · {bytes}{repaired} ──"),
-    ];
-    let fits = forms.iter().find(|form| text::width(form) <= columns);
-    fits.cloned().unwrap_or_else(|| text::fit(&forms[5], columns).into_owned())
-}
-
-/// How often each role occurs, in order of appearance: `system user assistant×3 tool×3`.
-fn counts(roles: &str) -> String {
-    let mut counted: Vec<(&str, usize)> = Vec::new();
-    for word in roles.split(' ') {
-        let (role, times) = word.split_once('×').unwrap_or((word, "1"));
-        let times = times.parse().unwrap_or(1);
-        match counted.iter_mut().find(|(known, _)| *known == role) {
-            Some((_, count)) => *count += times,
-            None => counted.push((role, times)),
-        }
-    }
-    let word = |(role, count): (&str, usize)| match count {
-        1 => role.to_owned(),
-        _ => format!("{role}×{count}"),
-    };
-    counted.into_iter().map(word).collect::<Vec<_>>().join(" ")
 }

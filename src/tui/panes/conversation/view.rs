@@ -1,261 +1,162 @@
-//! Drawing the conversation. A finished item is laid out once for a width; only the visible rows
-//! reach the frame, found by their number.
+//! Drawing the conversation: only the visible rows reach the frame, found by their number.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::super::call;
-use super::{Conversation, Item, Live, separator};
-use crate::conversation::{Asker, Block, CallId, Entry, Failure, Session};
+use super::Conversation;
+use super::item::{Item, separator};
+use super::layout::Layout;
+use super::matches::Matches;
+use crate::conversation::{Asker, CallId};
 use crate::text;
 use crate::tui::View;
+use crate::tui::model::Focus;
 use crate::tui::paint;
-use crate::tui::rows::{Growing, Rows};
+use crate::tui::rows::Rows;
 use crate::tui::scroll::Measure;
+use crate::tui::search::Found;
 use crate::tui::theme::Look;
-use crate::wire::{sent_of, sent_of_result};
+use crate::wire::sent_of_result;
 
-/// What is laid out already.
-#[derive(Debug, Default)]
-pub(in crate::tui) struct Layout {
-    width: u16,
-    /// How many overlays it knows of.
-    overlays: u64,
-    items: Vec<Laid>,
-    /// The row at which each item starts.
-    starts: Vec<usize>,
-    total: usize,
-    live: LiveLaid,
-}
-
-#[derive(Debug)]
-enum Laid {
-    /// Rows that stay as they are.
-    Rows(Rows),
-    /// One row that is made anew each time.
-    OneRow,
-}
-
-#[derive(Debug, Default)]
-struct LiveLaid {
-    number: u64,
-    head: Rows,
-    reasoning: Growing,
-    text: Growing,
-    calls: Rows,
-}
-
-impl Layout {
-    /// Brings the layout up to date; returns the row to keep in sight if the width changed.
-    fn update(
-        &mut self,
-        conversation: &Conversation,
-        session: &Session,
-        width: u16,
-        top: usize,
-    ) -> usize {
-        let mut anchor = None;
-        let overlays = conversation.overlays;
-        if width != self.width || overlays != self.overlays {
-            if !self.items.is_empty() {
-                let item = self.starts.partition_point(|start| *start <= top).saturating_sub(1);
-                anchor = Some((item, top - self.starts[item]));
-            }
-            *self = Self { width, overlays, ..Self::default() };
-        }
-        for item in &conversation.items[self.items.len().min(conversation.items.len())..] {
-            let laid = lay_out(item, session, width, self.items.is_empty());
-            self.starts.push(self.total);
-            self.total += laid.len();
-            self.items.push(laid);
-        }
-        self.live.update(conversation, width);
-        match anchor {
-            Some((item, row)) => {
-                self.starts[item] + row.min(self.items[item].len().saturating_sub(1))
-            }
-            None => top,
-        }
-    }
-}
-
-impl Laid {
-    fn len(&self) -> usize {
-        match self {
-            Self::Rows(rows) => rows.len(),
-            Self::OneRow => 1,
-        }
-    }
-}
-
-impl LiveLaid {
-    fn update(&mut self, conversation: &Conversation, width: u16) {
-        if self.number != conversation.live_number {
-            *self = Self { number: conversation.live_number, ..Self::default() };
-        }
-        let Live { reasoning, text, calls } = &conversation.live;
-        if !conversation.headed && conversation.is_streaming() && self.head.len() == 0 {
-            self.head.push("model", Look::Model, 0, width);
-        }
-        self.reasoning.lay_out(reasoning, Look::Dim, width);
-        self.text.lay_out(text, Look::Text, width);
-        self.calls = Rows::default();
-        for (name, bytes) in calls {
-            let name = if name.is_empty() { "call" } else { name };
-            let line = format!("… {name} · arriving, {}", text::bytes(*bytes as u64));
-            self.calls.push(&line, Look::Dim, 1, width);
-        }
-    }
-
-    fn segments(&self) -> [&Rows; 4] {
-        [&self.head, self.reasoning.rows(), self.text.rows(), &self.calls]
-    }
-
-    fn len(&self) -> usize {
-        self.segments().iter().map(|rows| rows.len()).sum()
-    }
-}
-
-fn lay_out(item: &Item, session: &Session, width: u16, first: bool) -> Laid {
-    let mut rows = Rows::default();
-    match item {
-        Item::Turn { .. } | Item::Call(_) => return Laid::OneRow,
-        Item::Prompt(entry) => {
-            if !first {
-                rows.blank();
-            }
-            rows.push("you", Look::You, 0, width);
-            rows.push(&entry.text(), Look::Text, 0, width);
-            sent_line(&mut rows, session, entry, width);
-            rows.blank();
-        }
-        Item::Reply { entry, head } => {
-            reply(&mut rows, entry, *head, width);
-            sent_line(&mut rows, session, entry, width);
-        }
-        Item::Output { text, told } => own_output(&mut rows, text, *told, width),
-        Item::Note(note, look) => rows.push(note, *look, 0, width),
-        Item::Failure(failure) => lay_out_failure(&mut rows, failure, width),
-    }
-    Laid::Rows(rows)
-}
-
-/// Lines of an own command's output that stand in the conversation.
-const OUTPUT_LINES: usize = 12;
-
-fn own_output(rows: &mut Rows, output: &str, told: bool, width: u16) {
-    let head =
-        if told { "told with your next prompt:" } else { "not sent, the model is not told:" };
-    rows.push(head, Look::Strong, 3, width);
-    let count = output.lines().count();
-    let skipped = count.saturating_sub(OUTPUT_LINES);
-    if skipped > 0 {
-        let note = format!("… {skipped} lines before these; the tools pane has all");
-        rows.push(&note, Look::Dim, 3, width);
-    }
-    for line in output.lines().skip(skipped) {
-        rows.push(line, Look::Dim, 3, width);
-    }
-}
-
-/// A line on an entry that is not sent as it is.
-fn sent_line(rows: &mut Rows, session: &Session, entry: &Entry, width: u16) {
-    if let Some(sent) = sent_of(session, entry.id) {
-        rows.push(&format!("({sent})"), Look::Dim, 0, width);
-    }
-}
-
-fn reply(rows: &mut Rows, entry: &Entry, head: bool, width: u16) {
-    if head {
-        rows.push("model", Look::Model, 0, width);
-    }
-    for block in &entry.blocks {
-        match block {
-            Block::Reasoning(reasoning) if reasoning.text.is_empty() => {
-                rows.push("(the server keeps this reasoning to itself)", Look::Dim, 0, width);
-            }
-            Block::Reasoning(reasoning) => rows.push_markdown(&reasoning.text, Look::Dim, width),
-            Block::Opaque(opaque) => rows.push(&opaque.json, Look::Dim, 0, width),
-            Block::Text(text) => rows.push_markdown(text, Look::Text, width),
-            Block::Call(_) | Block::Result(_) => {}
-        }
-    }
-}
-
-fn lay_out_failure(rows: &mut Rows, failure: &Failure, width: u16) {
-    rows.blank();
-    rows.push("✗ The model did not answer in full.", Look::Bad, 0, width);
-    rows.push(&failure.cause(), Look::Bad, 2, width);
-    rows.push(&failure.next_step(), Look::Text, 2, width);
-    let kept = if failure.may_pass() {
-        "Your prompt and all text so far are kept: /continue posts the same messages again."
-    } else {
-        "Your prompt and all text so far are kept."
-    };
-    rows.push(kept, Look::Text, 2, width);
+/// What drawing found out.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::tui) struct Drawn {
+    pub(in crate::tui) measure: Measure,
+    /// The item that keys are about.
+    pub(super) at_hand: Option<usize>,
+    pub(in crate::tui) found: Option<Found>,
+    /// Rows that came or went in items that were there already.
+    pub(super) shift: isize,
+    /// The item that a search went to.
+    pub(super) went_to: Option<usize>,
 }
 
 /// Draws the pane's inside and returns what it came to.
 pub(in crate::tui) fn draw(
     view: &View<'_>,
     layout: &mut Layout,
+    focused: bool,
     area: Rect,
     buf: &mut Buffer,
-) -> Measure {
+) -> Drawn {
     let conversation = &view.model.conversation;
     if conversation.items.is_empty() && !conversation.is_streaming() {
         welcome(view, area, buf);
-        return Measure { height: area.height.into(), ..Measure::default() };
+        let measure = Measure { height: area.height.into(), ..Measure::default() };
+        return Drawn { measure, ..Drawn::default() };
     }
     let height = usize::from(area.height);
-    let known = layout.total + layout.live.len();
-    let before = conversation.scroll.measure(known, height);
+    let before = conversation.scroll.measure(layout.len(), height);
+    // The item that was folded or unfolded stays where it is.
+    let kept = conversation
+        .wanted
+        .and_then(|item| layout.starts.get(item))
+        .map(|start| (*start).checked_sub(before.top).filter(|row| *row < height));
     let anchored = layout.update(conversation, &view.model.session, area.width, before.top);
-    let total = layout.total + layout.live.len();
+    let total = layout.len();
     let mut measure = conversation.scroll.measure(total, height);
     if conversation.scroll.is_moved() {
-        measure.top = anchored.min(total.saturating_sub(height));
+        let top = match (conversation.wanted, kept.flatten()) {
+            (Some(item), Some(row)) => layout.starts[item].saturating_sub(row),
+            (Some(item), None) => layout.starts.get(item).copied().unwrap_or(anchored),
+            (None, _) => anchored,
+        };
+        measure.top = top.min(total.saturating_sub(height));
     }
+    let search = view.model.searched(Focus::Conversation);
+    let (found, went_to) =
+        Matches::update(layout, conversation, &view.model.session, search, &mut measure);
     draw_rows(view, layout, measure.top, area, buf);
-    let news = conversation.scroll.news(total);
+    let at_hand = went_to.or_else(|| at_hand(conversation, layout, measure));
+    if focused && let Some(item) = at_hand {
+        mark_at_hand(view, layout, item, measure, area, buf);
+    }
+    let news = conversation.scroll.news(total).saturating_add_signed(-layout.shift);
     if !measure.at_end() && area.height > 0 {
-        let mark = if news > 0 { format!(" ↓ {news} new ") } else { " ↓ ".to_owned() };
+        let mark = match news {
+            0 => " ↓ End ".to_owned(),
+            1 => " ↓ 1 new row · End ".to_owned(),
+            _ => format!(" ↓ {news} new rows · End "),
+        };
         let columns = u16::try_from(text::width(&mark)).unwrap_or(u16::MAX).min(area.width);
         let place = (area.right() - columns, area.bottom() - 1);
         paint::pieces(buf, place, columns, &[(&mark, Look::Selected)], view.theme);
     }
-    measure
+    Drawn { measure, at_hand, found, went_to, shift: layout.shift }
+}
+
+/// The item that keys are about: the one chosen if it is in sight, else the nearest to it.
+fn at_hand(conversation: &Conversation, layout: &Layout, measure: Measure) -> Option<usize> {
+    if layout.items.is_empty() {
+        return None;
+    }
+    let can = |at: &usize| conversation.items[*at].item.can_be_at_hand();
+    let first = layout.item_of(measure.top);
+    let last = layout.item_of((measure.top + measure.height).saturating_sub(1));
+    let chosen = conversation.chosen.unwrap_or(last);
+    if chosen < first {
+        (first..=last).find(can)
+    } else {
+        (first..=last.min(chosen)).rev().find(can).or_else(|| (chosen..=last).find(can))
+    }
+}
+
+/// A bar in the air beside the item at hand.
+fn mark_at_hand(
+    view: &View<'_>,
+    layout: &Layout,
+    item: usize,
+    measure: Measure,
+    area: Rect,
+    buf: &mut Buffer,
+) {
+    let start = layout.starts[item];
+    let rows = start..start + layout.items[item].len();
+    for row in 0..area.height {
+        if rows.contains(&(measure.top + usize::from(row))) && area.x > 0 {
+            let place = (area.x - 1, area.y + row);
+            paint::pieces(buf, place, 1, &[("▌", Look::Focus)], view.theme);
+        }
+    }
 }
 
 fn draw_rows(view: &View<'_>, layout: &Layout, top: usize, area: Rect, buf: &mut Buffer) {
     let mut left = area;
-    let mut skip = top;
-    let first = layout.starts.partition_point(|start| *start <= top).saturating_sub(1);
-    if let Some(start) = layout.starts.get(first) {
-        skip -= start;
-    }
-    for (laid, item) in layout.items.iter().zip(&view.model.conversation.items).skip(first) {
+    let first = layout.item_of(top);
+    let mut skip = top - layout.starts.get(first).copied().unwrap_or(0);
+    let items = layout.items.iter().zip(&view.model.conversation.items);
+    for (at, (laid, placed)) in items.enumerate().skip(first) {
         if left.height == 0 {
             return;
         }
-        let drawn = match laid {
-            Laid::Rows(rows) => rows.draw(skip, left, buf, view.theme),
-            Laid::OneRow if skip == 0 => one_row(view, item, left, buf),
-            Laid::OneRow => 0,
-        };
+        if laid.live_row && skip == 0 {
+            live_row(view, &placed.item, left, buf);
+            if let Some(here) = layout.matches.in_live_row(at) {
+                let look = if here { Look::FoundHere } else { Look::Found };
+                buf.set_style(Rect { height: 1, ..left }, view.theme.style(look));
+            }
+            left.y += 1;
+            left.height -= 1;
+        }
+        let (found, here) = layout.matches.in_item(at);
+        let top = skip.saturating_sub(laid.live_row.into());
+        let drawn = laid.rows.draw_found(top, found, here, left, buf, view.theme);
         skip = skip.saturating_sub(laid.len());
         left.y += drawn;
         left.height -= drawn;
     }
-    for rows in layout.live.segments() {
-        let drawn = rows.draw(skip, left, buf, view.theme);
+    for (at, rows) in layout.live.segments().into_iter().enumerate() {
+        let (found, here) = layout.matches.in_live(at);
+        let drawn = rows.draw_found(skip, found, here, left, buf, view.theme);
         skip = skip.saturating_sub(rows.len());
         left.y += drawn;
         left.height -= drawn;
     }
 }
 
-fn one_row(view: &View<'_>, item: &Item, area: Rect, buf: &mut Buffer) -> u16 {
+/// A row that is made anew each time.
+fn live_row(view: &View<'_>, item: &Item, area: Rect, buf: &mut Buffer) {
     match item {
         Item::Turn { number, posted, roles, bytes } => {
             let repairs = view.model.session.turn(*number).map_or(0, |turn| turn.repairs.len());
@@ -265,7 +166,6 @@ fn one_row(view: &View<'_>, item: &Item, area: Rect, buf: &mut Buffer) -> u16 {
         Item::Call(id) => call_row(view, id, area, buf),
         _ => {}
     }
-    1
 }
 
 fn call_row(view: &View<'_>, id: &CallId, area: Rect, buf: &mut Buffer) {

@@ -10,10 +10,12 @@ use super::{Inspector, List, View, before, diff, tabs};
 use crate::conversation::{Part, Session, Turn, TurnNumber};
 use crate::text;
 use crate::tui::View as Shown;
+use crate::tui::model::Focus;
 use crate::tui::paint;
 use crate::tui::panes::readable::readable;
 use crate::tui::rows::Rows;
 use crate::tui::scroll::Measure;
+use crate::tui::search::{self, Found, Matches};
 use crate::tui::theme::Look;
 use crate::wire::outline::{self, Change, Row, RowKind};
 use crate::wire::rows_of_turn;
@@ -30,6 +32,7 @@ pub(in crate::tui) struct Layout {
     /// What `rows` are of.
     opened: Option<Opened>,
     rows: Rows,
+    matches: Matches,
     /// What is shown before anything was sent, and what it depends on.
     before: ((bool, u16), Rows),
 }
@@ -114,7 +117,7 @@ pub(in crate::tui) fn draw(
     focused: bool,
     area: Rect,
     buf: &mut Buffer,
-) -> (List, Measure) {
+) -> (List, Measure, Option<Found>) {
     let session = &view.model.session;
     let inspector = &view.model.inspector;
     let Some(turn) = inspector.turn(session) else {
@@ -126,7 +129,7 @@ pub(in crate::tui) fn draw(
         let rows = &layout.before.1;
         let measure = inspector.scroll.measure(rows.len(), area.height.into());
         rows.draw(measure.top, area, buf, view.theme);
-        return (List::default(), measure);
+        return (List::default(), measure, None);
     };
     layout.update(turn, session);
     let tabs = tabs::line(inspector.view, inspector.exact, area.width);
@@ -144,7 +147,7 @@ pub(in crate::tui) fn draw(
         let list = List { rows, page: below.height.into() };
         let chosen = focused.then_some(selected);
         let measure = draw_list(view, (&layout.outline, &remarks), chosen, below, buf);
-        return (list, measure);
+        return (list, measure, None);
     }
     let opened = Opened {
         view: inspector.view,
@@ -159,10 +162,13 @@ pub(in crate::tui) fn draw(
     if layout.opened != Some(opened) {
         layout.opened = Some(opened);
         layout.rows = lay_out(layout, view, turn, &remarks, opened);
+        layout.matches = Matches::default();
     }
-    let measure = inspector.scroll.measure(layout.rows.len(), below.height.into());
-    layout.rows.draw(measure.top, below, buf, view.theme);
-    (List { rows, page: below.height.into() }, measure)
+    let mut measure = inspector.scroll.measure(layout.rows.len(), below.height.into());
+    let search = view.model.searched(Focus::Inspector);
+    let shown = (&layout.rows, &mut layout.matches);
+    let found = search::draw_rows(shown, search, &mut measure, below, buf, view.theme);
+    (List { rows, page: below.height.into() }, measure, found)
 }
 
 /// What is left under a row.

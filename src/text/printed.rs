@@ -1,10 +1,10 @@
-//! What a program wrote for a terminal → the plain text a person would have been left with: each
-//! line in its last state, without escapes.
+//! What a program wrote for a terminal → the text a person would have been left with: each line in
+//! its last state, without escapes, each piece in the ink it was written with.
 //!
-//! Carriage returns, backspaces and ESC[K (erase in line) are acted on; every other escape sequence
-//! is dropped, as are controls that print nothing. Tabs stay tabs: the model must be able to tell
-//! them from spaces. Columns are counted in characters. A line is kept open for rewriting up to
-//! [`LONGEST_OPEN_LINE`] characters; what comes before that is final.
+//! Carriage returns, backspaces, ESC[K (erase in line) and ESC[m (colours) are acted on; every other
+//! escape sequence is dropped, as are controls that print nothing. Tabs stay tabs: the model must be
+//! able to tell them from spaces. Columns are counted in characters. A line is kept open for
+//! rewriting up to [`LONGEST_OPEN_LINE`] characters; what comes before that is final.
 //!
 //! Bytes that are not UTF-8 become U+FFFD and NUL becomes `␀`; both are counted.
 //!
@@ -12,6 +12,8 @@
 //! sequences is taken in runs, so that megabytes of plain output cost one pass; and a string
 //! sequence (title, hyperlink) that never ends must not swallow what follows, so on the next
 //! newline it turns out to have been text.
+
+use super::ink::Ink;
 
 /// Characters of the current line that a carriage return can still reach.
 const LONGEST_OPEN_LINE: usize = 16 * 1024;
@@ -21,20 +23,22 @@ const LONGEST_SEQUENCE: usize = 4096;
 
 /// Takes bytes as they come, cut anywhere, and hands on finished text.
 #[derive(Debug, Default)]
-pub(super) struct Plain {
+pub struct Printed {
     /// A character whose last bytes have not come yet.
     cut_off: Vec<u8>,
     /// The current line; it can still be rewritten.
-    line: Vec<char>,
+    line: Vec<(char, Ink)>,
+    /// What is written now is written with this.
+    ink: Ink,
     /// Where the next character goes.
     column: usize,
     sequence: Sequence,
     /// What came of the sequence after its ESC.
     pending: String,
     /// Bytes that were not UTF-8.
-    pub(super) invalid: u64,
+    pub invalid: u64,
     /// NUL characters.
-    pub(super) nuls: u64,
+    pub nuls: u64,
 }
 
 /// Where in an escape sequence the next character stands.
@@ -53,9 +57,9 @@ enum Sequence {
     TextEscape,
 }
 
-impl Plain {
+impl Printed {
     /// Takes more bytes; finished text goes to `out`.
-    pub(super) fn push(&mut self, bytes: &[u8], out: &mut impl FnMut(&str)) {
+    pub fn push(&mut self, bytes: &[u8], out: &mut impl FnMut(&str, Ink)) {
         let mut rest = bytes;
         while !self.cut_off.is_empty() {
             let Some((first, others)) = rest.split_first() else { return };
@@ -93,7 +97,7 @@ impl Plain {
     }
 
     /// Nothing more comes: hands on the last line.
-    pub(super) fn finish(&mut self, out: &mut impl FnMut(&str)) {
+    pub fn finish(&mut self, out: &mut impl FnMut(&str, Ink)) {
         if !self.cut_off.is_empty() {
             self.replace_cut_off(out);
         }
@@ -104,17 +108,17 @@ impl Plain {
     }
 
     /// The current line in its present state.
-    pub(super) fn open_line(&self) -> String {
-        self.line.iter().collect()
+    pub fn open_line(&self) -> String {
+        self.line.iter().map(|(character, _)| character).collect()
     }
 
-    fn replace_cut_off(&mut self, out: &mut impl FnMut(&str)) {
+    fn replace_cut_off(&mut self, out: &mut impl FnMut(&str, Ink)) {
         self.invalid += self.cut_off.len() as u64;
         self.cut_off.clear();
         self.text("\u{fffd}", out);
     }
 
-    fn text(&mut self, mut text: &str, out: &mut impl FnMut(&str)) {
+    fn text(&mut self, mut text: &str, out: &mut impl FnMut(&str, Ink)) {
         while let Some(first) = text.chars().next() {
             let taken = match (self.sequence, first) {
                 (Sequence::None, '\0') => self.nuls(text, out),
@@ -136,7 +140,7 @@ impl Plain {
     }
 
     /// The NULs at the start of a text, all at once; how many there are.
-    fn nuls(&mut self, text: &str, out: &mut impl FnMut(&str)) -> usize {
+    fn nuls(&mut self, text: &str, out: &mut impl FnMut(&str, Ink)) -> usize {
         let length = text.bytes().take_while(|byte| *byte == 0).count();
         self.nuls += length as u64;
         self.run(&"␀".repeat(length), out);
@@ -144,7 +148,7 @@ impl Plain {
     }
 
     /// Text without controls but newlines and tabs.
-    fn run(&mut self, mut run: &str, out: &mut impl FnMut(&str)) {
+    fn run(&mut self, mut run: &str, out: &mut impl FnMut(&str, Ink)) {
         // Over what a carriage return went back to, one by one …
         while self.column != self.line.len() {
             let Some(first) = run.chars().next() else { return };
@@ -155,20 +159,20 @@ impl Plain {
         if let (Some(first), Some(last)) = (run.find('\n'), run.rfind('\n')) {
             let mut whole_lines = &run[..=last];
             if !self.line.is_empty() {
-                self.line.extend(run[..first].chars());
+                self.extend(&run[..first]);
                 self.newline(out);
                 whole_lines = &run[first + 1..=last];
             }
             if !whole_lines.is_empty() {
-                out(whole_lines);
+                out(whole_lines, self.ink);
             }
             run = &run[last + 1..];
         }
         if run.len() >= LONGEST_OPEN_LINE {
             self.hand_on_line(out);
-            out(run);
+            out(run, self.ink);
         } else {
-            self.line.extend(run.chars());
+            self.extend(run);
             self.column = self.line.len();
             if self.column > LONGEST_OPEN_LINE {
                 self.hand_on_line(out);
@@ -176,7 +180,7 @@ impl Plain {
         }
     }
 
-    fn control(&mut self, control: char, out: &mut impl FnMut(&str)) {
+    fn control(&mut self, control: char, out: &mut impl FnMut(&str, Ink)) {
         match control {
             '\r' => self.column = 0,
             '\u{8}' => self.column = self.column.saturating_sub(1),
@@ -187,7 +191,7 @@ impl Plain {
     }
 
     /// Takes a character of a sequence; whether it belonged to it.
-    fn in_sequence(&mut self, next: char, out: &mut impl FnMut(&str)) -> bool {
+    fn in_sequence(&mut self, next: char, out: &mut impl FnMut(&str, Ink)) -> bool {
         match (self.sequence, next) {
             (Sequence::Escape, '[') => self.begin(Sequence::Control),
             (Sequence::Escape, ']' | 'P' | 'X' | '^' | '_') => {
@@ -200,8 +204,10 @@ impl Plain {
             }
             (Sequence::Control, '@'..='~') => {
                 self.sequence = Sequence::None;
-                if next == 'K' {
-                    self.erase();
+                match next {
+                    'K' => self.erase(),
+                    'm' => self.ink.select(&self.pending),
+                    _ => {}
                 }
             }
             (Sequence::Escape, '0'..='~')
@@ -234,7 +240,7 @@ impl Plain {
     }
 
     /// The sequence was none: what it seemed to hold is text.
-    fn take_for_text(&mut self, out: &mut impl FnMut(&str)) {
+    fn take_for_text(&mut self, out: &mut impl FnMut(&str, Ink)) {
         self.sequence = Sequence::None;
         let text = std::mem::take(&mut self.pending);
         self.text(&text, out);
@@ -246,7 +252,7 @@ impl Plain {
             "" | "0" => self.line.truncate(self.column),
             "1" => {
                 let end = self.line.len().min(self.column + 1);
-                self.line[..end].fill(' ');
+                self.line[..end].fill((' ', Ink::default()));
             }
             "2" => self.line.clear(),
             _ => {}
@@ -255,25 +261,32 @@ impl Plain {
 
     fn put(&mut self, character: char) {
         if self.column >= self.line.len() {
-            self.line.resize(self.column, ' ');
-            self.line.push(character);
+            self.line.resize(self.column, (' ', Ink::default()));
+            self.line.push((character, self.ink));
         } else {
-            self.line[self.column] = character;
+            self.line[self.column] = (character, self.ink);
         }
         self.column += 1;
     }
 
-    fn newline(&mut self, out: &mut impl FnMut(&str)) {
-        self.line.push('\n');
+    fn newline(&mut self, out: &mut impl FnMut(&str, Ink)) {
+        self.line.push(('\n', Ink::default()));
         self.hand_on_line(out);
     }
 
-    fn hand_on_line(&mut self, out: &mut impl FnMut(&str)) {
-        if !self.line.is_empty() {
-            out(&self.open_line());
-            self.line.clear();
+    fn hand_on_line(&mut self, out: &mut impl FnMut(&str, Ink)) {
+        for piece in self.line.chunk_by(|one, other| one.1 == other.1) {
+            let text: String = piece.iter().map(|(character, _)| character).collect();
+            out(&text, piece[0].1);
         }
+        self.line.clear();
         self.column = 0;
+    }
+
+    /// Text behind the end of the line.
+    fn extend(&mut self, text: &str) {
+        let ink = self.ink;
+        self.line.extend(text.chars().map(|character| (character, ink)));
     }
 }
 
@@ -307,15 +320,15 @@ mod tests {
     /// All bytes at once, and one by one: the same text.
     fn plain(bytes: &[u8]) -> String {
         let mut at_once = String::new();
-        let mut plain = Plain::default();
-        plain.push(bytes, &mut |text| at_once.push_str(text));
-        plain.finish(&mut |text| at_once.push_str(text));
+        let mut printed = Printed::default();
+        printed.push(bytes, &mut |text, _| at_once.push_str(text));
+        printed.finish(&mut |text, _| at_once.push_str(text));
         let mut one_by_one = String::new();
-        let mut plain = Plain::default();
+        let mut printed = Printed::default();
         for byte in bytes {
-            plain.push(&[*byte], &mut |text| one_by_one.push_str(text));
+            printed.push(&[*byte], &mut |text, _| one_by_one.push_str(text));
         }
-        plain.finish(&mut |text| one_by_one.push_str(text));
+        printed.finish(&mut |text, _| one_by_one.push_str(text));
         assert_eq!(at_once, one_by_one, "depends on where the bytes were cut");
         at_once
     }
@@ -367,23 +380,45 @@ mod tests {
     #[test]
     fn what_is_not_utf8_is_replaced_and_counted() {
         let mut text = String::new();
-        let mut plain = Plain::default();
-        plain.push(b"\xff\xfe\x80abc\0\xe6\x97", &mut |piece| text.push_str(piece));
-        plain.finish(&mut |piece| text.push_str(piece));
+        let mut printed = Printed::default();
+        printed.push(b"\xff\xfe\x80abc\0\xe6\x97", &mut |piece, _| text.push_str(piece));
+        printed.finish(&mut |piece, _| text.push_str(piece));
         assert_eq!(text, "\u{fffd}\u{fffd}\u{fffd}abc␀\u{fffd}");
-        assert_eq!((plain.invalid, plain.nuls), (5, 1));
+        assert_eq!((printed.invalid, printed.nuls), (5, 1));
     }
 
     #[test]
     fn a_line_without_end_takes_little_memory() {
         let mut length = 0;
-        let mut plain = Plain::default();
+        let mut printed = Printed::default();
         for _ in 0..1000 {
-            plain.push(&[b'x'; 5000], &mut |piece| length += piece.len());
-            assert!(plain.line.capacity() < 64 * 1024);
+            printed.push(&[b'x'; 5000], &mut |piece, _| length += piece.len());
+            assert!(printed.line.capacity() < 64 * 1024);
         }
-        plain.finish(&mut |piece| length += piece.len());
+        printed.finish(&mut |piece, _| length += piece.len());
         assert_eq!(length, 5_000_000);
+    }
+
+    #[test]
+    fn each_piece_keeps_its_ink() {
+        let mut pieces = Vec::new();
+        let mut printed = Printed::default();
+        let bytes = b"\x1b[1;31mred\x1b[0m plain\nab\r\x1b[32mX\x1b[m\n\x1b[44m\x1b[8mhidden";
+        printed.push(bytes, &mut |text, ink| pieces.push((text.to_owned(), ink)));
+        printed.finish(&mut |text, ink| pieces.push((text.to_owned(), ink)));
+        let ink = |parameters: &str| {
+            let mut ink = Ink::default();
+            ink.select(parameters);
+            ink
+        };
+        let expected = [
+            ("red", ink("1;31")),
+            (" plain\n", ink("")),
+            ("X", ink("32")),
+            ("b\n", ink("")),
+            ("hidden", ink("44")),
+        ];
+        assert_eq!(pieces, expected.map(|(text, ink)| (text.to_owned(), ink)));
     }
 
     proptest::proptest! {

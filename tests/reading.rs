@@ -1,0 +1,281 @@
+//! Reading a conversation: folding, going from landmark to landmark, following the end.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod stage;
+
+use crossterm::event::KeyCode;
+use limpid::conversation::{
+    Block, CallStatus, Origin, Progress, Reasoning, Receipt, Role, TransitionReason,
+};
+use stage::Stage;
+
+/// What stands in the conversation's rows, without the border.
+fn rows(stage: &mut Stage) -> Vec<String> {
+    let screen = stage.screen();
+    let rows = screen.lines().filter(|line| line.starts_with('│'));
+    rows.map(|line| line.trim_matches(|c| c == '│' || c == ' ').to_owned()).collect()
+}
+
+fn shows(stage: &mut Stage, text: &str) -> bool {
+    stage.screen().contains(text)
+}
+
+/// Three prompts; a call that fails in the second; each answer is long.
+fn long_session() -> Stage {
+    let mut stage = Stage::new(80, 24);
+    for nth in ["first", "second", "third"] {
+        stage.prompt(&format!("The {nth} prompt"));
+        stage.request();
+        if nth == "second" {
+            stage.reply("Looking.", &["cat missing"]);
+            stage.decided(1, Some("cat missing"), None);
+            stage.started(1);
+            let receipt = Receipt { produced: 20, lines: 1, sent: 40, cut: 0, file: None };
+            let result = "cat: missing: No such file\n[exit code 1]\n";
+            stage.finished(1, CallStatus::Exited(1), 10, receipt, result);
+            stage.request();
+        }
+        let lines: Vec<String> = (1..=30).map(|n| format!("- {nth} answer, line {n}")).collect();
+        stage.reply(&lines.join("\n"), &[]);
+        stage.ended(TransitionReason::Answered);
+    }
+    stage.frame();
+    stage.press(KeyCode::Tab);
+    stage
+}
+
+#[test]
+fn reasoning_folds_into_one_row_when_it_is_finished() {
+    let mut stage = Stage::new(80, 24);
+    stage.prompt("Why?");
+    stage.request();
+    stage.progress(Progress::Reasoning("First I look ".to_owned()));
+    stage.wait(3_200);
+    stage.progress(Progress::Reasoning("at the sky.".to_owned()));
+    assert!(shows(&mut stage, "First I look at the sky."));
+    let reasoning =
+        Reasoning { text: "First I look at the sky.".to_owned(), ..Reasoning::default() };
+    let blocks = vec![Block::Reasoning(reasoning), Block::Text("Because.".to_owned())];
+    stage.entry(Role::Assistant, Origin::Model, blocks);
+    stage.ended(TransitionReason::Answered);
+    let folded = rows(&mut stage);
+    assert!(folded.contains(&"▸ thought for 3.2 s · 24 B".to_owned()), "{folded:?}");
+    assert!(!shows(&mut stage, "the sky"));
+    stage.press(KeyCode::Tab);
+    stage.press(KeyCode::Char('{'));
+    stage.press(KeyCode::Enter);
+    let open = rows(&mut stage);
+    assert!(open.contains(&"▌▾ thought for 3.2 s · 24 B".to_owned()), "{open:?}");
+    assert!(open.contains(&"▌  First I look at the sky.".to_owned()), "{open:?}");
+    stage.press(KeyCode::Enter);
+    assert!(!shows(&mut stage, "the sky"));
+}
+
+#[test]
+fn a_call_unfolds_to_what_the_model_was_told() {
+    let mut stage = long_session();
+    stage.press(KeyCode::Char('e'));
+    assert!(shows(&mut stage, "✗ bash cat missing"));
+    assert!(!shows(&mut stage, "No such file"));
+    stage.press(KeyCode::Enter);
+    let open = rows(&mut stage);
+    let at = open.iter().position(|row| row.contains("✗ bash cat missing")).unwrap();
+    assert_eq!(open[at + 1], "▌   │ cat missing");
+    assert_eq!(open[at + 2], "▌   │ cat: missing: No such file");
+}
+
+#[test]
+fn one_key_unfolds_everything_and_folds_it_again() {
+    let mut stage = long_session();
+    stage.press(KeyCode::Char('z'));
+    stage.press(KeyCode::Char('e'));
+    assert!(shows(&mut stage, "No such file"));
+    stage.press(KeyCode::Char('z'));
+    let folded = stage.screen();
+    for nth in ["second", "third"] {
+        assert!(folded.contains(&format!("▸ - {nth} answer, line 1 … 7")), "{folded}");
+    }
+}
+
+#[test]
+fn landmarks_are_reached_by_one_key_each_way() {
+    let mut stage = long_session();
+    assert!(shows(&mut stage, "third answer, line 30"));
+    stage.press(KeyCode::Char('p'));
+    assert!(shows(&mut stage, "The third prompt"));
+    stage.press(KeyCode::Char('p'));
+    assert!(shows(&mut stage, "The second prompt"));
+    stage.press(KeyCode::Char('p'));
+    assert!(shows(&mut stage, "The first prompt"));
+    stage.press(KeyCode::Char('p'));
+    assert!(shows(&mut stage, "No prompt before this one."));
+    stage.press(KeyCode::Char('P'));
+    assert!(shows(&mut stage, "The second prompt"));
+    stage.press(KeyCode::Char('c'));
+    assert!(shows(&mut stage, "No call before this one."));
+    stage.press(KeyCode::Char('C'));
+    stage.press(KeyCode::Char('T'));
+    let screen = stage.screen();
+    assert!(screen.contains("▌── turn 3"), "{screen}");
+}
+
+#[test]
+fn messages_are_shown_as_they_were_written_on_a_key() {
+    let mut stage = Stage::new(80, 24);
+    stage.prompt("*mine* stays");
+    stage.request();
+    stage.reply("# Title\n**strong** <b>bold</b>", &[]);
+    assert!(shows(&mut stage, "strong <b>bold</b>") && shows(&mut stage, "*mine* stays"));
+    assert!(!shows(&mut stage, "**strong**"));
+    stage.press(KeyCode::Tab);
+    stage.press(KeyCode::Char('m'));
+    assert!(shows(&mut stage, "**strong** <b>bold</b>"));
+    assert!(shows(&mut stage, "Messages are shown as they were written."));
+    stage.press(KeyCode::Char('m'));
+    assert!(!shows(&mut stage, "**strong**"));
+}
+
+#[test]
+fn the_place_that_is_read_stays_when_what_is_above_it_changes() {
+    let mut stage = long_session();
+    stage.press(KeyCode::Char('p'));
+    stage.press(KeyCode::Char('m'));
+    assert!(shows(&mut stage, "The third prompt"));
+    stage.press(KeyCode::Char('z'));
+    assert!(shows(&mut stage, "The third prompt"));
+    stage.resize(60, 20);
+    assert!(shows(&mut stage, "The third prompt"));
+}
+
+#[test]
+fn what_is_new_is_counted_while_something_else_is_read() {
+    let mut stage = long_session();
+    stage.press(KeyCode::Char('p'));
+    assert!(shows(&mut stage, " ↓ End "));
+    stage.prompt("The fourth prompt");
+    assert!(shows(&mut stage, " ↓ 4 new rows · End "), "{}", stage.screen());
+    assert!(shows(&mut stage, "The third prompt"));
+    stage.press(KeyCode::End);
+    assert!(shows(&mut stage, "The fourth prompt") && !shows(&mut stage, "new rows"));
+    stage.request();
+    stage.text("Still following.");
+    assert!(shows(&mut stage, "Still following."));
+}
+
+fn type_keys(stage: &mut Stage, text: &str) {
+    text.chars().for_each(|c| stage.press(KeyCode::Char(c)));
+}
+
+fn footer(stage: &mut Stage) -> String {
+    stage.screen().lines().nth(23).unwrap().to_owned()
+}
+
+#[test]
+fn a_text_is_found_as_it_is_typed_and_matches_are_counted() {
+    let mut stage = long_session();
+    type_keys(&mut stage, "/LINE 30");
+    assert!(footer(&mut stage).contains("/LINE 30"), "{}", footer(&mut stage));
+    assert!(footer(&mut stage).contains("3 of 3"), "{}", footer(&mut stage));
+    assert!(shows(&mut stage, "third answer, line 30"));
+    stage.press(KeyCode::Enter);
+    stage.press(KeyCode::Char('N'));
+    assert!(footer(&mut stage).contains("2 of 3"), "{}", footer(&mut stage));
+    assert!(shows(&mut stage, "second answer, line 30"));
+    stage.press(KeyCode::Char('n'));
+    stage.press(KeyCode::Char('n'));
+    assert!(footer(&mut stage).contains("1 of 3"), "{}", footer(&mut stage));
+    assert!(shows(&mut stage, "first answer, line 30"));
+    stage.press(KeyCode::Esc);
+    assert!(!footer(&mut stage).contains("of 3"), "{}", footer(&mut stage));
+    assert!(footer(&mut stage).contains("find"), "still in the pane");
+    assert!(shows(&mut stage, "first answer, line 30"));
+}
+
+#[test]
+fn what_is_folded_is_found_and_unfolded_while_it_is_looked_for() {
+    let mut stage = long_session();
+    type_keys(&mut stage, "/no such file");
+    assert!(footer(&mut stage).contains("1 of 1"), "{}", footer(&mut stage));
+    assert!(shows(&mut stage, "cat: missing: No such file"));
+    for _ in 0..4 {
+        stage.press(KeyCode::Backspace);
+    }
+    type_keys(&mut stage, "nowhere");
+    assert!(footer(&mut stage).contains("none"), "{}", footer(&mut stage));
+    assert!(!shows(&mut stage, "No such file"));
+}
+
+#[test]
+fn an_opened_call_and_a_message_can_be_searched() {
+    let mut stage = long_session();
+    stage.press(KeyCode::Tab);
+    stage.press(KeyCode::Enter);
+    type_keys(&mut stage, "/missing");
+    assert!(footer(&mut stage).contains("of 2"), "{}", footer(&mut stage));
+    stage.press(KeyCode::Tab);
+    assert!(!footer(&mut stage).contains("missing"), "another pane, no search");
+    stage.press(KeyCode::Enter);
+    type_keys(&mut stage, "/agent");
+    assert!(footer(&mut stage).contains("1 of 1"), "{}", footer(&mut stage));
+    stage.press(KeyCode::Esc);
+    stage.press(KeyCode::Esc);
+    assert!(!shows(&mut stage, "[2 message"), "{}", stage.screen());
+}
+
+#[test]
+fn the_cursor_is_in_the_search_field_while_it_takes_keys() {
+    let mut stage = long_session();
+    type_keys(&mut stage, "/你好");
+    assert!(stage.screen().ends_with("cursor at column 6, row 23\n"), "{}", stage.screen());
+    stage.press(KeyCode::Backspace);
+    assert!(stage.screen().ends_with("cursor at column 4, row 23\n"), "{}", stage.screen());
+    stage.press(KeyCode::Esc);
+    assert!(stage.screen().ends_with("no cursor\n"));
+}
+
+#[test]
+fn all_that_a_command_wrote_is_shown_on_a_key() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("1.out");
+    let lines: Vec<String> =
+        (1..=100_000).map(|n| format!("\x1b[32mrow\x1b[0m {n}\x1b[2J\n")).collect();
+    std::fs::write(&file, lines.concat()).unwrap();
+    let mut stage = Stage::new(80, 24);
+    stage.prompt("Print.");
+    stage.request();
+    stage.reply("", &["seq"]);
+    stage.decided(1, Some("seq"), None);
+    stage.started(1);
+    let receipt = Receipt {
+        produced: 1_000,
+        lines: 100_000,
+        sent: 20,
+        cut: 900,
+        file: Some(file.display().to_string()),
+    };
+    stage.finished(1, CallStatus::Exited(0), 10, receipt, "[… omitted]\n[exit code 0]\n");
+    stage.frame();
+    for key in [KeyCode::Tab, KeyCode::Tab, KeyCode::Enter] {
+        stage.press(key);
+    }
+    assert!(shows(&mut stage, "[… omitted]"));
+    stage.press(KeyCode::Char('o'));
+    assert!(shows(&mut stage, "│ row 1 ") && !shows(&mut stage, "[… omitted]"));
+    stage.press(KeyCode::End);
+    assert!(shows(&mut stage, "│ row 100000 "), "{}", stage.screen());
+    type_keys(&mut stage, "/row 50000");
+    assert!(shows(&mut stage, "│ row 50000 "), "{}", stage.screen());
+    assert!(footer(&mut stage).contains("1 of 1"), "{}", footer(&mut stage));
+    stage.press(KeyCode::Esc);
+    let started = std::time::Instant::now();
+    for _ in 0..20 {
+        stage.press(KeyCode::PageUp);
+    }
+    assert!(started.elapsed() < std::time::Duration::from_secs(2), "{:?}", started.elapsed());
+    stage.press(KeyCode::Char('o'));
+    assert!(shows(&mut stage, "[… omitted]"));
+    std::fs::remove_file(&file).unwrap();
+    stage.press(KeyCode::Char('o'));
+    assert!(shows(&mut stage, "No such file"), "{}", stage.screen());
+}
