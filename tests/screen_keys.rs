@@ -4,8 +4,6 @@
 
 mod stage;
 
-use std::time::{Duration, Instant};
-
 use crossterm::event::{KeyCode, KeyModifiers};
 use limpid::conversation::{Command, Progress, Record, TransitionReason};
 use limpid::tui::Input;
@@ -223,28 +221,6 @@ fn rows_of_the_inspector_add_up_to_the_body() {
         .filter_map(|row| row.split(" B ").next()?.split_whitespace().last()?.parse::<u64>().ok())
         .sum();
     assert_eq!(sizes, 811);
-}
-
-#[test]
-fn a_long_history_stays_fast() {
-    let mut stage = Stage::new(120, 40);
-    let text = "A line of ordinary text.\n".repeat(20);
-    for _ in 0..500 {
-        stage.prompt("more");
-        stage.reply(&text, &["ls"]);
-    }
-    stage.request();
-    stage.frame();
-    let start = Instant::now();
-    for _ in 0..50 {
-        stage.text("word ");
-        stage.frame();
-    }
-    let frame = start.elapsed() / 50;
-    assert!(
-        frame < Duration::from_millis(if cfg!(debug_assertions) { 60 } else { 5 }),
-        "{frame:?}"
-    );
 }
 
 #[derive(Debug, Clone)]

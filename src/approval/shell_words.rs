@@ -455,14 +455,7 @@ do"#
     }
 
     #[test]
-    fn hostile_sizes_end() {
-        let started = std::time::Instant::now();
-        for text in
-            ["(".repeat(10_000), "$(".repeat(200_000), "\"'".repeat(200_000), "a ".repeat(500_000)]
-        {
-            read(&text);
-        }
-        assert!(started.elapsed() < std::time::Duration::from_secs(3));
+    fn what_is_nested_too_deep_is_reported() {
         assert!(read(&"$(".repeat(20)).too_deep);
     }
 }

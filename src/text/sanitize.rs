@@ -6,6 +6,7 @@
 //! Not here: wrapping and widths.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use unicode_segmentation::UnicodeSegmentation as _;
@@ -39,10 +40,10 @@ pub fn visible(text: &str, show: Show) -> Cow<'_, str> {
 
 /// The characters that [`Show::Exact`] spells out, each once, in order of appearance.
 pub fn hidden(text: &str) -> Vec<char> {
-    let mut found = Vec::new();
+    let (mut found, mut known) = (Vec::new(), HashSet::new());
     if !is_clean(text, Show::Exact) {
         spell_out(text, Show::Exact, &mut String::new(), |c| {
-            if !found.contains(&c) {
+            if known.insert(c) {
                 found.push(c);
             }
         });

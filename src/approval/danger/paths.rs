@@ -166,7 +166,7 @@ pub(super) fn devices(named: &Named, found: &mut Found) {
             found.add("sysrq-trigger: stops or restarts the machine".into());
         }
     }
-    if found.0.iter().any(|danger| danger.contains("the device")) {
+    if found.device {
         return;
     }
     for word in &simple.words {
