@@ -204,9 +204,12 @@ impl App {
         handle: &mut Handle,
         signals: &mut Signals,
     ) -> io::Result<Option<Left>> {
-        let Some(folder) = reports::folder() else {
-            self.model.say("No editor: neither XDG_DATA_HOME nor HOME names a directory.");
-            return Ok(None);
+        let folder = match reports::folder() {
+            Ok(folder) => folder,
+            Err(why) => {
+                self.model.say(&format!("No editor: {why}."));
+                return Ok(None);
+            }
         };
         terminal::restore();
         let opened = Editor::open(&folder, draft);
