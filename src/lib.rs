@@ -21,8 +21,9 @@
 //! | [`offline`] | the built-in model server; knows nothing of the rest |
 //!
 //! Who may know whom: text, clock → nothing; conversation → text; wire, approval → conversation, text;
-//! net → wire, clock; tools → conversation, text, clock; session, config → conversation, wire; tui → conversation,
-//! wire, approval, text; agent → all above but tui; app, cli → all; offline → nothing.
+//! net → wire, conversation, clock; tools → conversation, text, clock; session, config →
+//! conversation, wire; tui → conversation, wire, approval, text; agent → all above but tui; app,
+//! cli → all; offline → nothing.
 //! `tests/architecture.rs` holds this.
 //!
 //! Channels are bounded everywhere: 32 commands to the loop (the screen never waits: a full

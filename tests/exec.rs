@@ -333,3 +333,19 @@ fn a_reader_that_leaves_ends_it_quietly() {
     assert!(!output.status.success());
     assert!(!stderr(&output).contains("panicked"), "{}", stderr(&output));
 }
+
+#[test]
+fn that_the_model_is_told_the_projects_instructions_is_said() {
+    let world = World::new();
+    let file = world.project().join("AGENTS.md");
+    std::fs::write(&file, "Use tabs.\n").unwrap();
+    let arguments = ["exec", "--offline", "--offline-pace", "full", "hello"];
+    let output = world.run(&arguments);
+    let told = format!(
+        "context, to the model: Instructions of this project, from {} (10 bytes)\n",
+        file.display()
+    );
+    assert!(stderr(&output).contains(&told), "{}", stderr(&output));
+    let output = world.run(&[&arguments[..], &["--no-context"]].concat());
+    assert!(!stderr(&output).contains("context"), "{}", stderr(&output));
+}

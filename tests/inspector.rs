@@ -5,11 +5,14 @@
 
 mod stage;
 
-use crossterm::event::KeyCode;
+use std::time::Duration;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use limpid::conversation::{
-    Block, Failure, FailureKind, Origin, Place, Reasoning, Record, Repair, Role, TransitionReason,
-    TurnNumber,
+    Block, Event, Failure, FailureKind, Origin, Place, Reasoning, Record, Repair, Response, Role,
+    Stamped, TransitionReason, TurnNumber,
 };
+use limpid::tui::{self, Effect, Input};
 use limpid::wire::exchange::{Kept, KeptResponse};
 use stage::Stage;
 
@@ -270,4 +273,43 @@ fn the_status_line_has_the_context_and_forgets_after_clear() {
     stage.prompt("new");
     stage.request();
     has(&stage.screen(), "turn 3");
+}
+
+/// What is read at a moment when the response still arrives must not come after what is read when
+/// it has ended.
+#[test]
+fn responses_are_read_one_after_the_other() {
+    let mut stage = Stage::new(120, 40);
+    stage.prompt("one");
+    stage.request();
+    stage.frame();
+    stage.press(KeyCode::BackTab);
+    let input = |stage: &mut Stage, input: Input| -> usize {
+        let effects = tui::update(&mut stage.model, input, stage.now);
+        effects.iter().filter(|effect| matches!(effect, Effect::ReadExchanges { .. })).count()
+    };
+    let five = KeyEvent::new(KeyCode::Char('5'), KeyModifiers::NONE);
+    assert_eq!(input(&mut stage, Input::Key(five)), 1);
+    stage.now += Duration::from_secs(1);
+    assert_eq!(input(&mut stage, Input::Tick), 0, "the first has not come yet");
+    let turn = TurnNumber(1);
+    let response = Response {
+        turn,
+        attempt: 1,
+        sent: true,
+        status: Some(200),
+        headers: Vec::new(),
+        first_byte_ms: Some(1),
+        end_ms: 2,
+        bytes: 3,
+        stop_reason: None,
+        usage: None,
+        failure: None,
+        stopped: true,
+    };
+    let stamped = Stamped { at: stage.unix_ms, record: Record::Response(response) };
+    assert_eq!(input(&mut stage, Input::Event(Event::Record(stamped.into()))), 0);
+    let kept = vec![(1, Kept::NoAnswer)];
+    assert_eq!(input(&mut stage, Input::Exchanges { turn, kept: kept.clone() }), 1, "now the rest");
+    assert_eq!(input(&mut stage, Input::Exchanges { turn, kept }), 0, "that is all");
 }

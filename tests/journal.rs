@@ -7,7 +7,7 @@ mod support;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use limpid::conversation::TurnNumber;
+use limpid::conversation::{Asker, CallStatus, TurnNumber};
 use limpid::session;
 use sha2::{Digest, Sha256};
 use support::limpid::{World, stderr, stdout};
@@ -268,4 +268,36 @@ fn directories_that_others_could_look_into_are_closed() {
         assert_eq!(std::fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o700);
     }
     assert_eq!(world.sessions().len(), 1);
+}
+
+/// Written by limpid as it first was, before attempts had heads, responses headers, and commands
+/// a user of their own.
+#[test]
+fn a_journal_of_an_older_limpid_is_read_in_full() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/old_journals/first");
+    let loaded = session::load(&path).unwrap();
+    assert_eq!(loaded.notices, [""; 0]);
+    let old = loaded.session;
+    assert_eq!(old.turns.len(), 2);
+    for turn in &old.turns {
+        assert_eq!(turn.request.sha256, hex(old.body(turn.number).as_bytes()));
+    }
+    assert_eq!(old.turns[1].repairs[0].what, "reasoning is not sent back");
+    let call = old.calls.values().next().unwrap();
+    let turn = TurnNumber(1);
+    assert!(matches!(call.proposed.asker, Asker::Model { turn: asked, .. } if asked == turn));
+    assert_eq!(call.finished.as_ref().unwrap().status, CallStatus::Exited(0));
+    assert_eq!(old.branch().len(), 4);
+    assert!(old.awaits_reply());
+
+    let world = World::new();
+    let session = world.data().join("limpid/sessions/2026-11-30-075834-39d1");
+    std::fs::create_dir_all(&session).unwrap();
+    std::fs::copy(path.join("journal.jsonl"), session.join("journal.jsonl")).unwrap();
+    for view in ["--body", "--request", "--response", "--usage"] {
+        let shown = world.run(&["inspect", "2026", "--turn", "1", view]);
+        assert!(shown.status.success() && !shown.stdout.is_empty(), "{view}: {}", stderr(&shown));
+        assert_eq!(stderr(&shown), "");
+    }
+    assert!(stdout(&world.run(&["inspect", "2026"])).contains("failed    HTTP 404: No such model"));
 }

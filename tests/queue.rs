@@ -6,7 +6,10 @@
 mod stage;
 
 use crossterm::event::{KeyCode, KeyModifiers};
-use limpid::conversation::{Command, TransitionReason};
+use limpid::conversation::{
+    Asker, CallFinished, CallId, CallProposed, CallState, CallStatus, Command, Receipt, Record,
+    TransitionReason,
+};
 use stage::Stage;
 
 fn running(columns: u16, rows: u16) -> Stage {
@@ -130,5 +133,40 @@ fn the_list_is_bounded_and_leaves_room_for_the_rest() {
             assert!(screen.contains("   · p3\n   … 17 more\n"), "{screen}");
         }
         assert!(!screen.contains("no cursor"), "{screen}");
+    }
+}
+
+/// While a command of the user's own runs, nothing is posted into which a prompt could go.
+#[test]
+fn what_is_sent_into_a_turn_that_does_not_come_is_the_next_prompt() {
+    for (status, held) in [(CallStatus::Exited(0), false), (CallStatus::Stopped, true)] {
+        let mut stage = Stage::new(80, 24);
+        submit(&mut stage, "!make");
+        submit(&mut stage, "two");
+        ctrl(&mut stage, 's');
+        assert_eq!(stage.sent.last(), Some(&Command::Steer("two".to_owned())));
+        let call = CallId("own_1".to_owned());
+        stage.record(Record::CallProposed(CallProposed {
+            call: call.clone(),
+            asker: Asker::User { told: true },
+            name: "!".to_owned(),
+            command: Some("make".to_owned()),
+            state: CallState::Complete,
+        }));
+        let (receipt, output) = (Receipt::default(), Some("made".to_owned()));
+        stage.record(Record::CallFinished(CallFinished {
+            call,
+            status,
+            duration_ms: 1,
+            receipt,
+            output,
+        }));
+        let screen = stage.screen();
+        assert!(!screen.contains("goes with the next request"), "{screen}");
+        assert_eq!(screen.contains("1 queued, held"), held, "{screen}");
+        if held {
+            stage.press(KeyCode::Enter);
+        }
+        assert_eq!(stage.sent.last(), Some(&prompt("two")));
     }
 }

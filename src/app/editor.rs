@@ -1,13 +1,14 @@
 //! The draft in the user's own editor: a private file, the editor on the terminal that limpid has
 //! given back, and what is in the file afterwards.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs;
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 use tokio::process::{Child, Command};
+
+use crate::session::{own_directory, own_file};
 
 /// An editor that runs.
 pub(super) struct Editor {
@@ -76,10 +77,10 @@ fn without_added_newline(mut text: String, draft: &str) -> String {
 /// A new file that only the user can read, never through a link.
 fn write(folder: &Path, draft: &str) -> io::Result<PathBuf> {
     let folder = folder.join("drafts");
-    DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+    own_directory(&folder)?;
     for number in 1..100 {
         let path = folder.join(format!("draft-{}-{number}.md", std::process::id()));
-        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+        match own_file().write(true).create_new(true).open(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
             Ok(mut file) => {

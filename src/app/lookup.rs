@@ -1,14 +1,19 @@
-//! What completion offers, looked for in the background and within bounds: the names of the
-//! directory's files, without what .gitignore leaves out, and the prompts of earlier sessions.
+//! What the screen wants to know of files, read in the background and within bounds: the names of
+//! the directory's files, without what .gitignore leaves out, the prompts of earlier sessions, what
+//! a command wrote, and what is kept of a turn's responses.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use ignore::WalkBuilder;
 use tokio::sync::mpsc;
 
-use crate::session::{earlier_prompts, sessions_dir};
+use crate::conversation::{CallId, TurnNumber};
+use crate::session::{earlier_prompts, read_exchange, sessions_dir};
 use crate::tui::Input;
+use crate::wire::exchange::Kept;
 
 /// Names at most.
 const MOST: usize = 20_000;
@@ -18,24 +23,61 @@ const PROMPTS: usize = 400;
 const DEPTH: usize = 24;
 /// How long the search may take.
 const TIME: Duration = Duration::from_secs(3);
+/// Bytes of an output: more than limpid keeps. A file that somebody else made longer is not read to
+/// its end.
+const LONGEST_OUTPUT: u64 = 16 * 1024 * 1024;
 
-/// Looks for them and answers with [`Input::Files`].
-pub(super) fn list(directory: PathBuf, answers: mpsc::Sender<Input>) {
-    // A thread of its own, which leaving does not wait for.
+/// Does it on a thread of its own, which leaving does not wait for.
+fn beside(answers: mpsc::Sender<Input>, work: impl FnOnce() -> Input + Send + 'static) {
     std::thread::spawn(move || {
-        let (paths, more) = find(&directory);
         // Whoever has left needs no answer.
-        let _ = answers.blocking_send(Input::Files { paths, more });
+        let _ = answers.blocking_send(work());
+    });
+}
+
+/// Looks for the directory's files and answers with [`Input::Files`].
+pub(super) fn list(directory: PathBuf, answers: mpsc::Sender<Input>) {
+    beside(answers, move || {
+        let (paths, more) = find(&directory);
+        Input::Files { paths, more }
     });
 }
 
 /// Looks for the prompts of earlier sessions and answers with [`Input::Prompts`].
 pub(super) fn prompts(directory: PathBuf, answers: mpsc::Sender<Input>) {
-    std::thread::spawn(move || {
+    beside(answers, move || {
         let sessions = sessions_dir(|name| std::env::var_os(name));
         // Where sessions cannot be listed there is nothing to search.
         let found = sessions.and_then(|all| earlier_prompts(&all, &directory, PROMPTS).ok());
-        let _ = answers.blocking_send(Input::Prompts(found.unwrap_or_default()));
+        Input::Prompts(found.unwrap_or_default())
+    });
+}
+
+/// Reads what a command wrote and answers with [`Input::Output`].
+pub(super) fn output(call: CallId, file: String, answers: mpsc::Sender<Input>) {
+    beside(answers, move || {
+        let mut bytes = Vec::new();
+        let read = File::open(&file)
+            .and_then(|opened| opened.take(LONGEST_OUTPUT).read_to_end(&mut bytes))
+            .map_err(|error| format!("The output could not be read from {file}: {error}"));
+        Input::Output { call, read: read.map(|_| bytes) }
+    });
+}
+
+/// Reads what a session keeps of the responses to a turn and answers with [`Input::Exchanges`].
+pub(super) fn exchanges(
+    session: Option<PathBuf>,
+    turn: TurnNumber,
+    attempts: Vec<u32>,
+    answers: mpsc::Sender<Input>,
+) {
+    beside(answers, move || {
+        let read = |attempt| match &session {
+            Some(session) => read_exchange(session, turn, attempt),
+            None => Kept::NotSaved,
+        };
+        let kept = attempts.into_iter().map(|attempt| (attempt, read(attempt))).collect();
+        Input::Exchanges { turn, kept }
     });
 }
 

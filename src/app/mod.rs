@@ -18,7 +18,7 @@ mod terminal;
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::io::{self, Read as _};
+use std::io;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -31,11 +31,9 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 
 use crate::agent::{Handle, now_ms};
 use crate::cli::{Start, runtime};
-use crate::session::read_exchange;
 use crate::text::{self, Show};
 use crate::tools;
 use crate::tui::{self, Effect, Input, Model, RenderCache, Setup};
-use crate::wire::exchange::Kept;
 use burst::Bursts;
 use editor::Editor;
 use leave::Left;
@@ -204,9 +202,12 @@ impl App {
         handle: &mut Handle,
         signals: &mut Signals,
     ) -> io::Result<Option<Left>> {
-        let Some(folder) = reports::folder() else {
-            self.model.say("No editor: neither XDG_DATA_HOME nor HOME names a directory.");
-            return Ok(None);
+        let folder = match reports::folder() {
+            Ok(folder) => folder,
+            Err(why) => {
+                self.model.say(&format!("No editor: {why}."));
+                return Ok(None);
+            }
         };
         terminal::restore();
         let opened = Editor::open(&folder, draft);
@@ -300,16 +301,11 @@ impl App {
                         }
                     },
                     Effect::ReadOutput { call, file } => {
-                        let read = read_output(&file);
-                        inputs.push_back(Input::Output { call, read });
+                        lookup::output(call, file, self.answers.0.clone());
                     }
                     Effect::ReadExchanges { turn, attempts } => {
-                        let read = |attempt| match handle.saved_in.get() {
-                            Some(session) => read_exchange(session, turn, attempt),
-                            None => Kept::NotSaved,
-                        };
-                        let kept = attempts.into_iter().map(|attempt| (attempt, read(attempt)));
-                        inputs.push_back(Input::Exchanges { turn, kept: kept.collect() });
+                        let session = handle.saved_in.get().cloned();
+                        lookup::exchanges(session, turn, attempts, self.answers.0.clone());
                     }
                 }
             }
@@ -371,17 +367,6 @@ async fn waiting(keys: &mut EventStream) -> Option<Option<io::Result<TerminalEve
         Poll::Pending => Poll::Ready(None),
     })
     .await
-}
-
-/// What a file holds of a command's output.
-fn read_output(file: &str) -> Result<Vec<u8>, String> {
-    /// More than limpid keeps; a file that somebody else made longer is not read to its end.
-    const MOST: u64 = 16 * 1024 * 1024;
-    let mut bytes = Vec::new();
-    std::fs::File::open(file)
-        .and_then(|opened| opened.take(MOST).read_to_end(&mut bytes))
-        .map_err(|error| format!("The output could not be read from {file}: {error}"))?;
-    Ok(bytes)
 }
 
 /// Debug builds panic on the key that a test names, where it says, so that it can see what becomes

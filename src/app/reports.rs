@@ -3,18 +3,16 @@
 
 use std::backtrace::Backtrace;
 use std::borrow::Cow;
-use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::panic::PanicHookInfo;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::Notify;
 
 use super::terminal;
 use crate::agent::now_ms;
-use crate::session::sessions_dir;
+use crate::session::{own_directory, own_file, sessions_dir};
 use crate::text::{self, Secrets, Show};
 
 /// Whether anything panicked; locked while it is told.
@@ -51,12 +49,17 @@ pub(super) async fn broke() {
     BROKE.notified().await;
 }
 
-/// limpid's own folder in the user's data; `None` if there is none or it cannot be made.
-pub(super) fn folder() -> Option<PathBuf> {
-    let sessions = sessions_dir(|name| std::env::var_os(name))?;
-    let folder = sessions.parent()?.to_owned();
-    DirBuilder::new().recursive(true).mode(0o700).create(&folder).ok()?;
-    Some(folder)
+/// limpid's own folder in the user's data.
+///
+/// # Errors
+/// Why there is none.
+pub(super) fn folder() -> io::Result<PathBuf> {
+    let sessions = sessions_dir(|name| std::env::var_os(name));
+    let Some(folder) = sessions.as_deref().and_then(Path::parent) else {
+        return Err(io::Error::other("neither XDG_DATA_HOME nor HOME names a directory"));
+    };
+    own_directory(folder)?;
+    Ok(folder.to_owned())
 }
 
 /// Saves the report and says so on the terminal. A terminal that is gone is told nothing.
@@ -84,8 +87,7 @@ fn what(info: &PanicHookInfo<'_>) -> String {
 }
 
 fn save(what: &str) -> io::Result<PathBuf> {
-    let folder = folder().ok_or_else(|| io::Error::other("there is no folder for it"))?;
-    let path = folder.join(format!("panic-{}-{:x}.txt", now_ms(), std::process::id()));
+    let path = folder()?.join(format!("panic-{}-{:x}.txt", now_ms(), std::process::id()));
     let thread = std::thread::current();
     let report = format!(
         "limpid {}\nthread: {}\npanic: {what}\n\n{}\n",
@@ -93,7 +95,7 @@ fn save(what: &str) -> io::Result<PathBuf> {
         thread.name().unwrap_or("without a name"),
         Backtrace::force_capture()
     );
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+    let mut file = own_file().write(true).create_new(true).open(&path)?;
     file.write_all(without_secrets(&report).as_bytes())?;
     Ok(path)
 }

@@ -14,6 +14,7 @@ use std::sync::OnceLock;
 use rustix::fs::OFlags;
 
 use super::reports;
+use crate::session::own_file;
 
 /// The terminal opened for reading without waiting: once, because crossterm goes on watching the
 /// first that it saw.
@@ -66,9 +67,7 @@ fn unhurried() -> io::Result<File> {
 
 /// `stray.log`; where none can be written, nowhere.
 fn file() -> io::Result<File> {
-    let kept = reports::folder().and_then(|folder| {
-        let path = folder.join("stray.log");
-        OpenOptions::new().append(true).create(true).mode(0o600).open(path).ok()
-    });
-    kept.map_or_else(|| OpenOptions::new().write(true).open("/dev/null"), Ok)
+    let kept = reports::folder()
+        .and_then(|folder| own_file().append(true).create(true).open(folder.join("stray.log")));
+    kept.or_else(|_| OpenOptions::new().write(true).open("/dev/null"))
 }

@@ -9,7 +9,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use super::{Start, runtime, usage};
 use crate::agent::Handle;
 use crate::conversation::{
-    CallStatus, Command, Cut, DecidedBy, Entry, Event, Progress, Record, Role, Session,
+    CallStatus, Command, Cut, DecidedBy, Entry, Event, Origin, Progress, Record, Role, Session,
     TransitionReason,
 };
 use crate::text::{self, Show};
@@ -165,6 +165,10 @@ impl Report {
                 Some(format!("── turn {} → {count} {messages}: {roles} · {bytes} ──", request.turn))
             }
             Record::Repair { repair, .. } => Some(format!("repair: {}", repair.what)),
+            Record::Entry(entry) if entry.origin == Origin::Context => {
+                let names = entry.text().lines().next().unwrap_or_default().to_owned();
+                Some(format!("context, to the model: {}", names.trim_end_matches(':')))
+            }
             // The last text is the answer and goes to stdout.
             Record::Entry(entry) if entry.role == Role::Assistant => {
                 Some(entry.text()).filter(|text| !text.is_empty() && entry.calls().next().is_some())

@@ -9,7 +9,7 @@ use super::settings::{Asking, Loaded};
 use super::switch::OFFLINE;
 use super::{Connection, runtime, usage};
 use crate::config::Choice;
-use crate::net::{Client, Endpoint};
+use crate::net::{Client, Endpoint, Proxies};
 use crate::text::{self, Show};
 use crate::wire::{Decoder, End};
 
@@ -66,7 +66,8 @@ pub(super) async fn ask(loaded: &Loaded, endpoint: Endpoint) -> Result<Vec<Strin
 async fn list(loaded: &Loaded, endpoint: Endpoint) -> Result<Vec<String>, String> {
     let endpoint = Endpoint { path: "/models", ..endpoint };
     let told = |failure: &crate::conversation::Failure| failure.in_words();
-    let mut response = Client::new().get(&endpoint).await.map_err(|failure| told(&failure))?;
+    let client = Client::with(loaded.limits(), Proxies::from_env());
+    let mut response = client.get(&endpoint).await.map_err(|failure| told(&failure))?;
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|failure| told(&failure))? {
         bytes.extend_from_slice(&chunk);

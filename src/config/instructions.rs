@@ -77,6 +77,9 @@ fn directories<'a>(directory: &'a Path, home: Option<&'a Path>) -> Vec<&'a Path>
 }
 
 fn read_file(path: &Path, most: usize) -> Result<Option<Found>, String> {
+    if fs::symlink_metadata(path).is_ok_and(|about| about.is_symlink()) && !is_own(path) {
+        return Err("it is a link to something else than a .md file beside or below it".to_owned());
+    }
     let about = match fs::metadata(path) {
         Ok(about) => about,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -104,6 +107,17 @@ fn read_file(path: &Path, most: usize) -> Result<Option<Found>, String> {
         }
     };
     Ok(Some(Found { path: path.to_owned(), text, bytes: about.len() }))
+}
+
+/// Whether a link leads to a text of the same project. Else whoever makes a repository could have a
+/// key, or anything else of the user's, told to the model.
+fn is_own(link: &Path) -> bool {
+    let target = |path: &Path| fs::canonicalize(path).ok();
+    let (Some(file), Some(directory)) = (target(link), link.parent().and_then(target)) else {
+        // It leads to nothing.
+        return true;
+    };
+    file.starts_with(directory) && file.extension().is_some_and(|extension| extension == "md")
 }
 
 /// The text that is told. Its first line names the files.
@@ -171,6 +185,33 @@ mod tests {
         assert!(text.ends_with("\n\nof home") && !text.contains("planted"), "{text}");
         assert_eq!(read(&at, None), Instructions::default());
         assert_eq!(read(&at, Some(Path::new("/elsewhere"))), Instructions::default());
+    }
+
+    #[test]
+    fn a_link_is_followed_to_a_text_of_the_project_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let (outside, inside) = (dir.path().join("outside.md"), dir.path().join("project"));
+        write(&outside, "a secret");
+        write(&inside.join(".env"), "KEY=secret");
+        write(&inside.join("docs/agents.md"), "shared");
+        let link = inside.join(NAME);
+        for (target, text) in [
+            ("docs/agents.md", Some("shared")),
+            ("../outside.md", None),
+            (outside.to_str().unwrap(), None),
+            (".env", None),
+        ] {
+            std::os::unix::fs::symlink(target, &link).unwrap();
+            let found = read(&inside, None);
+            let told = found.text.as_deref().and_then(|told| told.rsplit("\n\n").next());
+            assert_eq!(told, text, "{target}");
+            let says =
+                found.notices.iter().any(|notice| notice.contains("is not told: it is a link"));
+            assert_eq!(says, text.is_none(), "{target}: {:?}", found.notices);
+            fs::remove_file(&link).unwrap();
+        }
+        std::os::unix::fs::symlink("nothing.md", &link).unwrap();
+        assert_eq!(read(&inside, None), Instructions::default());
     }
 
     #[test]

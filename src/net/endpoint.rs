@@ -1,10 +1,10 @@
 //! Where requests go, and the key that goes with them.
 
+use reqwest::Url;
 use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue,
     USER_AGENT,
 };
-use reqwest::{RequestBuilder, Url};
 
 use super::failure;
 use crate::conversation::{Failure, FailureKind, RequestHead};
@@ -59,20 +59,22 @@ impl Key {
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
 impl Endpoint {
-    /// Adds what the format's servers want to know who asks. A key leaves here and in [`Self::posting`] only.
+    /// Adds what the format's servers want to know who asks. The only place where a key leaves.
     ///
     /// # Errors
     /// If the key cannot stand in a header; without the key.
     #[expect(clippy::result_large_err, reason = "it is what `Client::post` hands on")]
-    pub(super) fn authorize(&self, request: RequestBuilder) -> Result<RequestBuilder, Failure> {
-        let request = match self.auth {
-            Auth::Bearer => request,
-            Auth::ApiKey => request.header("anthropic-version", ANTHROPIC_VERSION),
-        };
-        let Some(key) = &self.key else { return Ok(request) };
-        let (name, value) =
-            key.header(self.auth).map_err(|why| failure::nothing_sent(FailureKind::Auth, &why))?;
-        Ok(request.header(name, value))
+    pub(super) fn authorize(&self, headers: &mut HeaderMap) -> Result<(), Failure> {
+        if self.auth == Auth::ApiKey {
+            headers.insert("anthropic-version", HeaderValue::from_static(ANTHROPIC_VERSION));
+        }
+        if let Some(key) = &self.key {
+            let (name, value) = key
+                .header(self.auth)
+                .map_err(|why| failure::nothing_sent(FailureKind::Auth, &why))?;
+            headers.insert(name, value);
+        }
+        Ok(())
     }
 
     /// What stands before the body when `bytes` bytes are posted, the key masked.
@@ -111,15 +113,7 @@ impl Endpoint {
         headers.insert(HOST, host.map_err(|why| unusable(&why))?);
         headers.insert(USER_AGENT, HeaderValue::from_static(super::USER_AGENT));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-        if self.auth == Auth::ApiKey {
-            headers.insert("anthropic-version", HeaderValue::from_static(ANTHROPIC_VERSION));
-        }
-        if let Some(key) = &self.key {
-            let (name, value) = key
-                .header(self.auth)
-                .map_err(|why| failure::nothing_sent(FailureKind::Auth, &why))?;
-            headers.insert(name, value);
-        }
+        self.authorize(&mut headers)?;
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes));
         Ok((url, headers))

@@ -1,8 +1,9 @@
 //! Asking a server for something that is no message: the list of its models.
 
-use crate::clock::within;
+use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
 
 use super::{Client, Endpoint, Response, failure};
+use crate::clock::within;
 use crate::conversation::{Failure, FailureKind};
 
 impl Client {
@@ -16,8 +17,10 @@ impl Client {
             .map_err(|why| failure::nothing_sent(FailureKind::InvalidRequest, &why))?;
         let peer = failure::Peer::new(&url, self.limits, self.proxies.on_the_way_to(&url));
         let http = self.http().await?;
-        let request = http.get(url.clone()).header("accept", "application/json");
-        let request = endpoint.authorize(request)?;
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        endpoint.authorize(&mut headers)?;
+        let request = http.get(url.clone()).headers(headers);
         match within(self.limits.idle, request.send()).await {
             Some(Ok(inner)) => Response::of(inner, peer, &url),
             Some(Err(error)) => Err(peer.not_answered(&error)),

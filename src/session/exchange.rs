@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::journal::private;
+use super::private::own_file;
 use crate::conversation::TurnNumber;
 use crate::wire::ResponseHead;
 use crate::wire::exchange::{Arrival, Kept, KeptResponse};
@@ -43,7 +43,7 @@ impl ExchangeWriter {
         }
         text.push_str("\r\n");
         let open = |ending| {
-            private().append(true).create_new(true).open(path(session, turn, attempt, ending))
+            own_file().append(true).create_new(true).open(path(session, turn, attempt, ending))
         };
         let mut bytes = open("http")?;
         bytes.write_all(text.as_bytes())?;

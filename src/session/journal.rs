@@ -3,9 +3,9 @@
 //! One `write(2)` a record, so that a killed program leaves whole lines; `fsync` only when the
 //! loop ends. Order is kept against `kill -9`, not against power loss.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File};
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use time::OffsetDateTime;
 use time::macros::format_description;
 
 use super::exchange::ExchangeWriter;
-use super::private::own_directory;
+use super::private::{own_directory, own_file};
 use crate::conversation::{Session, Stamped, TurnNumber};
 use crate::wire::ResponseHead;
 
@@ -72,7 +72,7 @@ impl Journal {
         for sub in ["exchanges", "outputs"] {
             DirBuilder::new().mode(0o700).create(path.join(sub))?;
         }
-        let file = private().append(true).create_new(true).open(path.join("journal.jsonl"))?;
+        let file = own_file().append(true).create_new(true).open(path.join("journal.jsonl"))?;
         let mut journal = Self { path, file, exchange: None, unsaved: Vec::new() };
         journal.write_line(header)?;
         Ok(journal)
@@ -143,12 +143,6 @@ impl Journal {
         let file = self.file.try_clone()?;
         Ok(move || file.sync_data())
     }
-}
-
-pub(super) fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
-    options
 }
 
 /// Session directories are named by the time in UTC and the process id; a name that is taken gets

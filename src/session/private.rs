@@ -1,16 +1,23 @@
-//! The directories that limpid keeps for itself: its user's alone, and never through a link, which
-//! could lead what is kept to where others read it.
+//! The directories and files that limpid keeps for itself: its user's alone, and never through a
+//! link, which could lead what is kept to where others read it.
 
-use std::fs::{DirBuilder, Permissions};
+use std::fs::{DirBuilder, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+
+/// How such a file is opened; what for, the caller adds.
+pub fn own_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+    options
+}
 
 /// Makes the directory if it is not there, and closes it to others if they could look in.
 ///
 /// # Errors
 /// What the file system says, or why this directory is not used.
-pub(super) fn own_directory(path: &Path) -> io::Result<()> {
+pub fn own_directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)?;
     let found = std::fs::symlink_metadata(path)?;
     let refused = |what: &str| {

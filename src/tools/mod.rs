@@ -1,8 +1,8 @@
 //! What the model can ask to be run. A tool is one file here and one line in [`registered`].
 //!
 //! `bash` is the only one. A command's way: `bash` starts it through a `minder` (`process`), its
-//! output goes through `intake` into the `capture` (as plain text, see `text::Printed`) and the `output_file`, and
-//! what the model reads of it is made in `result`.
+//! output goes through `intake` into the `capture` (as plain text, see `text::Printed`) and the
+//! `output_file`, and what the model reads of it is made in `result`.
 
 mod bash;
 mod capture;

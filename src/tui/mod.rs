@@ -145,7 +145,6 @@ pub fn draw(
         cache.shown.help = Some(help::draw(&view, scroll, model.behind_help(now), screen, buf));
         cache.shown.approval = None;
         cache.shown.offer = false;
-        cache.shown.offer = false;
         cursor = None;
     }
     if let Some(Position { x, y }) = cursor {

@@ -2,6 +2,8 @@
 //! (profiles, models, parameters). What stands in them, and what choosing a row means; how a list
 //! looks is `panes::list`'s, what a command does `update`'s.
 
+use std::collections::HashSet;
+
 use super::keymap::{self, Action, Context};
 use super::model::Model;
 use super::panes::inspector::View;
@@ -216,11 +218,9 @@ fn models(
         known.push((&present.model, "in use"));
     }
     if let Listed::Models(ids) = listed {
-        for id in ids {
-            if known.iter().all(|(known, _)| known != id) {
-                known.push((id, "listed by the server"));
-            }
-        }
+        let mut named: HashSet<&str> = known.iter().map(|(id, _)| *id).collect();
+        let others = ids.iter().filter(|id| named.insert(id));
+        known.extend(others.map(|id| (&**id, "listed by the server")));
     }
     let is_new = !typed.is_empty() && known.iter().all(|(id, _)| *id != typed);
     // An id of which another holds a part comes after the one that it stands for.

@@ -104,6 +104,7 @@ fn take_event(model: &mut Model, event: Event, now: Instant) -> Option<Effect> {
                 if finished.output.is_some() {
                     model.running = false;
                     model.note = None;
+                    model.queue.settle();
                     return go_on(model, matches!(finished.status, CallStatus::Exited(_)));
                 }
             }

@@ -24,7 +24,7 @@ pub enum Context {
     Call,
     /// The list of a turn's messages.
     Inspector,
-    /// One message, or the body, opened.
+    /// Any other view of a turn than the list of its messages.
     Message,
     /// The approval panel, ready for a decision.
     Approval,
@@ -49,7 +49,7 @@ pub(super) enum Action {
     Submit,
     /// Begins a new line.
     NewLine,
-    /// Opens the folded paste beside the cursor.
+    /// Opens the folded paste beside the cursor; if there is none, the prompt in the user's editor.
     Unfold,
     /// Puts the selected completion into the prompt.
     Complete,

@@ -307,8 +307,8 @@ const MESSAGE: &[Binding] = &[
         "the exact JSON, and back to the readable text",
         Action::Raw,
     ),
-    FIND,
     HELP_KEY,
+    FIND,
     READ_DOWN,
     PAGE_UP,
     UP,
@@ -422,6 +422,7 @@ pub(super) const ANYWHERE: &[Binding] = &[bind(
     "stops limpid and its commands; fg in the shell continues them",
     Action::Suspend,
 )];
+
 const LIST: &[Binding] = &[
     bind(&[key(KeyCode::Enter)], "Enter", "choose", "takes the selected row", Action::Submit),
     bind(&[key(KeyCode::Esc)], "Esc", "back", "one list back, or closes it", Action::Back),

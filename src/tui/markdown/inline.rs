@@ -33,10 +33,10 @@ impl Inline {
 /// What a piece of text stands in.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Within {
-    pub(super) emphasis: u8,
-    pub(super) strong: u8,
-    pub(super) struck: u8,
-    pub(super) link: u8,
+    pub(super) emphasis: usize,
+    pub(super) strong: usize,
+    pub(super) struck: usize,
+    pub(super) link: usize,
 }
 
 impl Within {

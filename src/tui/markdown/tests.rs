@@ -35,6 +35,14 @@ fn marks_of_emphasis_vanish_and_code_keeps_its_backticks() {
 }
 
 #[test]
+fn however_deep_emphasis_and_images_stand_in_one_another_the_text_is_shown() {
+    let emphasised = format!("{}deep{}", "*_".repeat(300), "_*".repeat(300));
+    assert!(shown(&emphasised, 80).concat().contains("deep"));
+    let images = format!("{}deep{}", "![".repeat(300), "](u)".repeat(300));
+    assert!(shown(&images, 80).concat().contains("deep"));
+}
+
+#[test]
 fn blocks_keep_the_blank_lines_that_were_written() {
     let source = "# Head\ntext\n\n\n\nmore\n***\n> quote\n> **two**\n>\n> three\n\nend";
     let rule = "─".repeat(20);

@@ -59,7 +59,8 @@ fn keys(view: &View<'_>, context: Context, area: Rect, buf: &mut Buffer) {
         None => None,
     };
     let mut used = 1;
-    if let Some(note) = note {
+    let note = note.map(|note| text::visible(note, text::Show::Prose));
+    if let Some(note) = &note {
         pieces.push((note, Look::Warning));
         used += text::width(note);
     }

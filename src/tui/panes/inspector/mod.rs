@@ -66,6 +66,9 @@ pub(in crate::tui) struct Inspector {
     version: u64,
     /// What was asked for last, and when.
     asked: Option<(Reading, Instant)>,
+    /// Whether the answer has not come yet. Nothing else is asked for before, so that no answer
+    /// overtakes another.
+    awaits: bool,
 }
 
 /// What a reading was for: the turn, its attempts, and whether the last one had ended.
@@ -92,6 +95,7 @@ impl Default for Inspector {
             kept: None,
             version: 0,
             asked: None,
+            awaits: false,
         }
     }
 }
@@ -215,10 +219,11 @@ impl Inspector {
         let reading: Reading = (turn.number, turn.exchanges.len(), ended);
         let fresh =
             |(asked, at): &(Reading, Instant)| *asked == reading && (ended || now < *at + AGAIN);
-        if self.asked.as_ref().is_some_and(fresh) {
+        if self.awaits || self.asked.as_ref().is_some_and(fresh) {
             return None;
         }
         self.asked = Some((reading, now));
+        self.awaits = true;
         let attempts = turn.exchanges.iter().map(|exchange| exchange.attempt).collect();
         Some(Effect::ReadExchanges { turn: turn.number, attempts })
     }
@@ -227,5 +232,6 @@ impl Inspector {
     pub(in crate::tui) fn take(&mut self, turn: TurnNumber, kept: Vec<(u32, Kept)>) {
         self.kept = Some((turn, kept));
         self.version += 1;
+        self.awaits = false;
     }
 }
