@@ -6,6 +6,7 @@
 
 mod burst;
 mod canvas;
+mod clipboard;
 mod editor;
 mod leave;
 mod lookup;
@@ -285,6 +286,9 @@ impl App {
             for effect in tui::update(&mut self.model, input, Instant::now()) {
                 match effect {
                     Effect::Quit => return Ok(Some(Left::Quit)),
+                    Effect::Copy { text, to } => {
+                        clipboard::copy(text, to, self.answers.0.clone())?;
+                    }
                     Effect::Edit(draft) => self.edit = Some(draft),
                     Effect::ListPrompts => {
                         lookup::prompts(self.directory.clone(), self.answers.0.clone());

@@ -7,6 +7,7 @@
 mod allowances;
 mod choose;
 mod completion;
+mod copy;
 mod draft;
 mod keymap;
 mod layout;
@@ -28,6 +29,7 @@ use std::time::Instant;
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 
+pub use copy::{Copied, CopyTo};
 pub use keymap::Context;
 pub use model::{Effect, Input, Model, Setup};
 pub use update::update;
@@ -36,7 +38,7 @@ use layout::{Areas, Shape};
 use model::Focus;
 use panes::{
     approval, completion as completions, conversation, footer, help, inspector, list, offer,
-    prompt, queue, status, tools,
+    picker, prompt, queue, status, tools,
 };
 use scroll::Measure;
 use search::Found;
@@ -65,6 +67,7 @@ struct Shown {
     approval: Option<approval::Drawn>,
     offer: bool,
     popup_page: Option<usize>,
+    picker_page: Option<usize>,
     tools_page: Option<usize>,
     inspector_list: Option<inspector::List>,
 }
@@ -141,10 +144,15 @@ pub fn draw(
         cache.shown.approval = None;
         cursor = at;
     }
+    if let Some(chosen) = &model.picker {
+        cache.shown.picker_page = Some(picker::draw(&view, chosen, screen, buf));
+        cache.shown.offer = false;
+        cache.shown.approval = None;
+        cursor = None;
+    }
     if let Some(scroll) = &model.help {
         cache.shown.help = Some(help::draw(&view, scroll, model.behind_help(now), screen, buf));
         cache.shown.approval = None;
-        cache.shown.offer = false;
         cache.shown.offer = false;
         cursor = None;
     }

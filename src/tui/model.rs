@@ -8,6 +8,7 @@ use crossterm::event::KeyEvent;
 
 use super::RenderCache;
 use super::completion::{Completion, Files};
+use super::copy::{Copied, CopyTo, Picker};
 use super::keymap::Context;
 use super::layout::Shape;
 use super::panes::approval::{Approval, Field};
@@ -66,6 +67,13 @@ pub enum Input {
         /// The bytes that it wrote.
         read: Result<Vec<u8>, String>,
     },
+    /// Where the text of [`Effect::Copy`] went.
+    Copied {
+        /// The text.
+        text: String,
+        /// Where it went.
+        went: Copied,
+    },
     /// What [`Effect::Edit`] came to, or why the draft stays.
     Edited(Result<String, String>),
     /// The prompts that [`Effect::ListPrompts`] asked for, oldest first.
@@ -100,6 +108,13 @@ pub enum Effect {
         call: CallId,
         /// Its receipt's file.
         file: String,
+    },
+    /// Copy this text; [`Input::Copied`].
+    Copy {
+        /// The text.
+        text: String,
+        /// Where it is to go.
+        to: CopyTo,
     },
     /// Open this draft in the user's editor; [`Input::Edited`].
     Edit(String),
@@ -158,6 +173,8 @@ pub struct Model {
     pub(super) search: Option<Search>,
     /// The help, when it is open.
     pub(super) help: Option<Scroll>,
+    /// The text that lines are chosen from, to be copied.
+    pub(super) picker: Option<Picker>,
     /// The list that is open over the screen.
     pub(super) popup: Option<Popup>,
     /// A word to the user, until the next key.
@@ -202,6 +219,7 @@ impl Model {
             offer: None,
             search: None,
             help: None,
+            picker: None,
             popup: None,
             note: None,
             running: false,
@@ -216,10 +234,11 @@ impl Model {
 
     /// What takes the keys at this moment.
     pub fn context(&self, now: Instant) -> Context {
-        match (&self.help, &self.popup) {
-            (Some(_), _) => Context::Help,
-            (None, Some(_)) => Context::List,
-            (None, None) => self.behind_help(now),
+        match (&self.help, &self.picker, &self.popup) {
+            (Some(_), ..) => Context::Help,
+            (None, Some(_), _) => Context::Pick,
+            (None, None, Some(_)) => Context::List,
+            (None, None, None) => self.behind_help(now),
         }
     }
 
@@ -236,6 +255,7 @@ impl Model {
             && self.approval.is_none()
             && self.offer.is_none()
             && self.popup.is_none()
+            && self.picker.is_none()
             && self.help.is_none();
         self.completion.as_ref().filter(|completion| fits && free && completion.is_open())
     }
@@ -327,6 +347,9 @@ impl Model {
         }
         if let (Some(popup), Some(page)) = (&mut self.popup, shown.popup_page) {
             popup.list.page = page;
+        }
+        if let (Some(picker), Some(page)) = (&mut self.picker, shown.picker_page) {
+            picker.page = page;
         }
         if let Some(page) = shown.tools_page {
             self.tools.page = page;

@@ -166,6 +166,7 @@ pub(super) fn is_there(model: &Model, context: Context) -> bool {
         | Context::CommandField
         | Context::ReasonField
         | Context::Search
+        | Context::Pick
         | Context::Help
         | Context::Completion
         | Context::List => false,

@@ -7,6 +7,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use super::allowances;
 use super::choose;
 use super::completion::{self, Accepted};
+use super::copy;
 use super::keymap::{Action, Context, resolve};
 use super::layout::Shape;
 use super::model::{Beginning, Effect, Focus, Input, Model, TWICE};
@@ -41,6 +42,7 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
         Input::Event(event) => effects.extend(take_event(model, event, now)),
         Input::Output { call, read } => model.tools.take(&call, read),
         Input::Exchanges { turn, kept } => model.inspector.take(turn, kept),
+        Input::Copied { text, went } => model.note = Some(went.told(&copy::in_words(&text))),
         Input::Edited(Ok(text)) => model.prompt.replace(&text),
         Input::Edited(Err(why)) => model.note = Some(why),
         Input::Prompts(earlier) => model.prompt.recall(earlier),
@@ -286,6 +288,11 @@ fn act(
     Pressed { key, alone, held, before }: Pressed,
     now: Instant,
 ) -> Vec<Effect> {
+    if context != Context::Help
+        && let Some(effects) = copy::act(model, context, action)
+    {
+        return effects;
+    }
     if search::act(model, context, action) {
         return Vec::new();
     }
@@ -394,7 +401,7 @@ fn in_pane(model: &mut Model, context: Context, action: Action) {
                 help.act(action);
             }
         }
-        Context::List => {}
+        Context::List | Context::Pick => {}
         Context::Tools | Context::Call => model.tools.act(action),
         Context::Inspector | Context::Message => model.inspector.act(action, &model.session),
         Context::Conversation => {
@@ -446,7 +453,7 @@ fn text(model: &mut Model, context: Context, key: KeyEvent, now: Instant) {
                 model.note = Some("That key decides nothing.".to_owned());
             }
         }
-        Context::Help => {}
+        Context::Help | Context::Pick => {}
         _ if matches!(key.code, KeyCode::Char(_)) => {
             model.note = Some("That key does nothing here: Esc, then write.".to_owned());
         }
@@ -499,6 +506,7 @@ fn back(
     match context {
         Context::Help => model.help = None,
         Context::List => model.popup = None,
+        Context::Pick => model.picker = None,
         Context::Search => search::end(model),
         Context::CommandField | Context::ReasonField => {
             if let Some(approval) = &mut model.approval {
@@ -535,6 +543,7 @@ fn interrupt(model: &mut Model, now: Instant) -> Vec<Effect> {
     model.interrupted = Some(now);
     model.help = None;
     model.popup = None;
+    model.picker = None;
     model.searching = false;
     if let Some(approval) = &mut model.approval {
         approval.leave_field(now);
@@ -622,6 +631,7 @@ pub(super) fn perform(model: &mut Model, submitted: Submitted) -> Option<Vec<Eff
             return None;
         }
         Submitted::Quit => return Some(vec![Effect::Quit]),
+        Submitted::Copy => return copy::last_said(model),
         Submitted::Help => {
             model.help = Some(Scroll::from_top());
             return Some(Vec::new());

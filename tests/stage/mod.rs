@@ -13,7 +13,7 @@ use limpid::conversation::{
     Profile, Progress, Receipt, Record, RequestHead, RequestRecord, Response, Role, Stamped,
     ToolDefinition, TransitionReason, TurnNumber, Usage,
 };
-use limpid::tui::{self, Effect, Input, Model, RenderCache, Setup};
+use limpid::tui::{self, CopyTo, Effect, Input, Model, RenderCache, Setup};
 use limpid::wire::exchange::Kept;
 use limpid::wire::{Assembler, Dialect, Format, Parameters, Settings};
 use ratatui::Terminal;
@@ -29,6 +29,8 @@ pub struct Stage {
     /// What is kept of the attempts of any turn.
     pub kept: HashMap<u32, Kept>,
     pub edited: Option<String>,
+    /// What was to be copied last.
+    pub copied: Option<(String, CopyTo)>,
     pub asked_for_files: u32,
     pub asked_for_prompts: u32,
     cache: RenderCache,
@@ -75,6 +77,7 @@ impl Stage {
             quit: false,
             kept: HashMap::new(),
             edited: None,
+            copied: None,
             asked_for_files: 0,
             asked_for_prompts: 0,
             cache: RenderCache::default(),
@@ -110,6 +113,7 @@ impl Stage {
                         attempts.into_iter().map(|attempt| (attempt, kept(attempt))).collect();
                     self.input(Input::Exchanges { turn, kept });
                 }
+                Effect::Copy { text, to } => self.copied = Some((text, to)),
                 Effect::Edit(draft) => self.edited = Some(draft),
                 Effect::ListFiles => self.asked_for_files += 1,
                 Effect::ListPrompts => self.asked_for_prompts += 1,

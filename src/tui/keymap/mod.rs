@@ -36,6 +36,8 @@ pub enum Context {
     ReasonField,
     /// Typing what is looked for.
     Search,
+    /// Choosing lines to copy.
+    Pick,
     /// The help.
     Help,
     /// A list that is open over the screen.
@@ -131,6 +133,16 @@ pub(super) enum Action {
     Before(Landmark),
     /// To the landmark after.
     After(Landmark),
+    /// Copies the text at hand, or the chosen lines.
+    Copy,
+    /// Opens the text at hand to choose from.
+    CopyPart,
+    /// Begins or ends choosing several lines.
+    Mark,
+    /// Chooses the next code block, or another part.
+    NextPart,
+    /// Writes the chosen lines into a file.
+    WriteCopy,
 }
 
 /// What the conversation can be gone through by.
@@ -198,7 +210,7 @@ pub(super) fn sections(context: Context) -> impl Iterator<Item = (&'static str, 
 pub(super) fn actions(
     context: Context,
 ) -> impl Iterator<Item = (&'static str, Context, &'static Binding)> {
-    const ALL: [(&str, Context); 12] = [
+    const ALL: [(&str, Context); 13] = [
         ("Prompt", Context::Prompt),
         ("Completion", Context::Completion),
         ("Approval", Context::Approval),
@@ -211,6 +223,7 @@ pub(super) fn actions(
         ("A message", Context::Message),
         ("A list", Context::List),
         ("Finding a text", Context::Search),
+        ("Copying lines", Context::Pick),
     ];
     let context = if context == Context::ApprovalWaits { Context::Approval } else { context };
     let first = ALL.into_iter().filter(move |(_, other)| *other == context);
@@ -246,7 +259,7 @@ mod tests {
     use super::tables::ctrl;
     use super::*;
 
-    const CONTEXTS: [Context; 14] = [
+    const CONTEXTS: [Context; 15] = [
         Context::Prompt,
         Context::Completion,
         Context::Conversation,
@@ -259,6 +272,7 @@ mod tests {
         Context::CommandField,
         Context::ReasonField,
         Context::Search,
+        Context::Pick,
         Context::Help,
         Context::List,
     ];

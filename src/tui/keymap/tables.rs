@@ -460,21 +460,80 @@ const SEARCH: &[Binding] = &[
     INTERRUPT,
 ];
 
+/// Where there is text to be copied.
+const COPYING: &[Binding] = &[
+    bind(
+        &[letter('y')],
+        "y",
+        "copy",
+        "copies the text at hand: message, call, row, view; to the clipboard, as it was written",
+        Action::Copy,
+    ),
+    bind(
+        &[letter('Y')],
+        "Y",
+        "",
+        "copies a part of it: a code block, the command, some lines",
+        Action::CopyPart,
+    ),
+];
+
+const PICK: &[Binding] = &[
+    bind(
+        &[key(KeyCode::Enter), letter('y')],
+        "Enter",
+        "copy",
+        "copies the chosen lines (also y)",
+        Action::Copy,
+    ),
+    bind(&[key(KeyCode::Esc), letter('q')], "Esc", "close", "copies nothing", Action::Back),
+    bind(
+        &[letter(' '), letter('v')],
+        "Space",
+        "several lines",
+        "begins to choose several lines here, or goes back to one",
+        Action::Mark,
+    ),
+    bind(
+        &[letter('c')],
+        "c",
+        "next block",
+        "chooses the next code block; of a call, the command or what came of it",
+        Action::NextPart,
+    ),
+    bind(
+        &[letter('w')],
+        "w",
+        "to a file",
+        "writes them into a new private file",
+        Action::WriteCopy,
+    ),
+    bind(&[key(KeyCode::Up), letter('k')], "↑", "", "the line above", Action::Up),
+    bind(&[key(KeyCode::Down), letter('j')], "↓", "", "the line below", Action::Down),
+    PAGE_UP,
+    PAGE_DOWN,
+    START,
+    END,
+    HELP_KEY,
+    INTERRUPT,
+];
+
 /// The tables of a context, the most useful first.
 pub(super) fn tables(context: Context) -> &'static [&'static [Binding]] {
     match context {
         Context::Prompt => &[PROMPT],
         Context::Completion => &[COMPLETION],
-        Context::Conversation => &[CONVERSATION, MATCHES, COMMANDS],
-        Context::Tools => &[TOOLS, COMMANDS],
-        Context::Call => &[CALL, MATCHES, COMMANDS],
-        Context::Inspector => &[INSPECTOR, VIEWS, AROUND, COMMANDS],
-        Context::Message => &[MESSAGE, MATCHES, VIEWS, AROUND, COMMANDS],
+        Context::Conversation => &[CONVERSATION, COPYING, MATCHES, COMMANDS],
+        Context::Tools => &[TOOLS, COPYING, COMMANDS],
+        Context::Call => &[CALL, COPYING, MATCHES, COMMANDS],
+        Context::Inspector => &[INSPECTOR, COPYING, VIEWS, AROUND, COMMANDS],
+        Context::Message => &[MESSAGE, COPYING, MATCHES, VIEWS, AROUND, COMMANDS],
         Context::Approval => &[CHOICES, APPROVAL, COMMANDS_ONLY],
         Context::ApprovalWaits => &[APPROVAL, COMMANDS_ONLY],
         Context::CommandField => &[COMMAND_FIELD],
         Context::ReasonField => &[REASON_FIELD],
         Context::Search => &[SEARCH],
+        Context::Pick => &[PICK],
         Context::Help => &[HELP],
         Context::List => &[LIST],
     }

@@ -48,6 +48,8 @@ pub(in crate::tui) enum Submitted {
     Revoke,
     /// `/restore`
     Restore,
+    /// `/copy`
+    Copy,
     /// `/help`
     Help,
     /// `/model` and the words after it
@@ -88,6 +90,7 @@ impl Submitted {
             "/allowed" => return Self::Allowed,
             "/revoke" => return Self::Revoke,
             "/restore" => return Self::Restore,
+            "/copy" => return Self::Copy,
             "/help" => return Self::Help,
             "/quit" | "q" | "exit" => return Self::Quit,
             _ => {}

@@ -14,6 +14,7 @@ use crate::conversation::{
 };
 use crate::text;
 use crate::tui::View;
+use crate::tui::copy::Copyable;
 use crate::tui::keymap::Action;
 use crate::tui::model::{Effect, Focus};
 use crate::tui::paint;
@@ -172,6 +173,20 @@ impl Tools {
             _ => return,
         };
         self.selected = if to >= newest { None } else { Some(to) };
+    }
+
+    /// The selected or opened call: its command, and below it what is shown of what came of it.
+    pub(in crate::tui) fn copyable(&self, session: &Session) -> Option<Copyable> {
+        let id = self.opened.as_ref().or_else(|| self.calls.get(self.selected()))?;
+        let command = call::command(session.calls.get(id)?);
+        let written = self.output.as_ref().and_then(Output::text);
+        let detail = self.details.get(id);
+        let told = detail.and_then(|detail| {
+            let result = detail.result.as_ref().and_then(|entry| entry.result());
+            let told = result.map(|result| result.text.as_str()).or(detail.own.as_deref());
+            Some(told.unwrap_or(&detail.tail))
+        });
+        Some(Copyable::of_parts([command, written.as_deref().or(told).unwrap_or_default()]))
     }
 
     /// Asks for the opened call's output if it is to be shown and was not read yet.
