@@ -103,6 +103,8 @@ struct App {
     directory: PathBuf,
     /// What was asked for and is done in the background.
     answers: (mpsc::Sender<Input>, mpsc::Receiver<Input>),
+    /// Whether the user gave limpid the mouse.
+    mouse: bool,
     /// The draft that is to be opened in an editor.
     edit: Option<String>,
 }
@@ -132,6 +134,7 @@ impl App {
             drawn: Instant::now(),
             directory: start.directory.clone(),
             answers: mpsc::channel(4),
+            mouse: false,
             edit: None,
         })
     }
@@ -286,6 +289,10 @@ impl App {
             for effect in tui::update(&mut self.model, input, Instant::now()) {
                 match effect {
                     Effect::Quit => return Ok(Some(Left::Quit)),
+                    Effect::Mouse(on) => {
+                        self.mouse = on;
+                        terminal::mouse(on)?;
+                    }
                     Effect::Copy { text, to } => {
                         clipboard::copy(text, to, self.answers.0.clone())?;
                     }
@@ -357,6 +364,9 @@ impl App {
     fn come_back(&mut self) -> io::Result<Vec<Input>> {
         terminal::restore();
         take(&mut self.caller)?;
+        if self.mouse {
+            terminal::mouse(true)?;
+        }
         self.screen.forget();
         let size = terminal::size();
         Ok(vec![Input::Resize(size.width, size.height)])

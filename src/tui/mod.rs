@@ -13,6 +13,7 @@ mod keymap;
 mod layout;
 mod markdown;
 mod model;
+mod mouse;
 mod paint;
 mod panes;
 mod popup;
@@ -59,6 +60,7 @@ pub struct RenderCache {
 struct Shown {
     /// Columns and rows of the screen.
     size: (u16, u16),
+    areas: Areas,
     conversation: Option<conversation::Drawn>,
     call: Option<Measure>,
     message: Option<Measure>,
@@ -106,6 +108,7 @@ pub fn draw(
         (None, None) => 0,
     };
     let areas = layout::areas(screen, model, panel);
+    cache.shown.areas = areas;
     let context = model.context(now);
     let buf = frame.buffer_mut();
     status::draw(&view, areas.status, buf);
@@ -114,7 +117,7 @@ pub fn draw(
         cache,
         &areas,
         model.pane_with_keys(context),
-        Shape::of((screen.width, screen.height)),
+        layout::shape(model, (screen.width, screen.height)),
         buf,
     );
     queue::draw(&view, areas.queue, buf);

@@ -4,13 +4,13 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyEvent, MouseEvent};
 
 use super::RenderCache;
 use super::completion::{Completion, Files};
 use super::copy::{Copied, CopyTo, Picker};
 use super::keymap::Context;
-use super::layout::Shape;
+use super::layout::{Areas, Shape, Split};
 use super::panes::approval::{Approval, Field};
 use super::panes::conversation::Conversation;
 use super::panes::inspector::{Inspector, View};
@@ -47,6 +47,8 @@ pub struct Setup {
 pub enum Input {
     /// A key.
     Key(KeyEvent),
+    /// The mouse, after [`Effect::Mouse`] asked for it.
+    Mouse(MouseEvent),
     /// A bracketed paste.
     Paste(String),
     /// The terminal has this many columns and rows.
@@ -109,6 +111,8 @@ pub enum Effect {
         /// Its receipt's file.
         file: String,
     },
+    /// Take the mouse from the terminal, or give it back.
+    Mouse(bool),
     /// Copy this text; [`Input::Copied`].
     Copy {
         /// The text.
@@ -153,6 +157,11 @@ pub struct Model {
     pub(super) setup: Setup,
     pub(super) size: (u16, u16),
     pub(super) focus: Focus,
+    pub(super) split: Split,
+    /// Whether the mouse is taken from the terminal.
+    pub(super) mouse: bool,
+    /// Where everything was drawn last.
+    pub(super) areas: Areas,
     pub(super) conversation: Conversation,
     pub(super) tools: Tools,
     pub(super) inspector: Inspector,
@@ -205,6 +214,9 @@ impl Model {
             setup,
             size: (80, 24),
             focus: Focus::Prompt,
+            split: Split::default(),
+            mouse: false,
+            areas: Areas::default(),
             conversation: Conversation::default(),
             tools: Tools::default(),
             inspector: Inspector::default(),
@@ -323,6 +335,7 @@ impl Model {
     pub fn frame_shown(&mut self, cache: &RenderCache, now: Instant) {
         let shown = cache.shown;
         self.size = shown.size;
+        self.areas = shown.areas;
         if let Some((search, found)) = self.search.as_mut().zip(shown.found) {
             search.drawn(found);
             if found.moved {

@@ -11,6 +11,7 @@ use super::copy;
 use super::keymap::{Action, Context, resolve};
 use super::layout::Shape;
 use super::model::{Beginning, Effect, Focus, Input, Model, TWICE};
+use super::mouse;
 use super::panes::approval::{ALONE, Approval};
 use super::panes::offer::Offer;
 use super::panes::prompt::Submitted;
@@ -29,6 +30,7 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
     match input {
         Input::Key(event) if event.kind == KeyEventKind::Release => {}
         Input::Key(event) => effects.extend(key(model, event, now)),
+        Input::Mouse(event) => mouse::take(model, event, now),
         Input::Paste(text) => paste(model, &text, now),
         Input::Resize(columns, rows) => {
             model.size = (columns, rows);
@@ -57,6 +59,7 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
     if model.interrupted.is_some_and(|at| now >= at + TWICE) {
         model.interrupted = None;
     }
+    model.split.follow(model.focus);
     effects.extend(model.tools.wanted(&model.session));
     effects.extend(model.inspector.wanted(&model.session, now));
     let Model { completion, files, prompt, .. } = model;
@@ -258,6 +261,9 @@ fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
     act(model, context, action, Pressed { key, alone, held, before }, now)
 }
 
+/// Stands for a key where none was pressed.
+pub(super) const NO_KEY: KeyEvent = KeyEvent::new(KeyCode::Null, KeyModifiers::NONE);
+
 /// A key as it was pressed.
 #[derive(Clone, Copy)]
 struct Pressed {
@@ -277,8 +283,13 @@ pub(super) fn act_unpressed(
     action: Action,
     now: Instant,
 ) -> Vec<Effect> {
-    let key = KeyEvent::new(KeyCode::Null, KeyModifiers::NONE);
-    act(model, context, action, Pressed { key, alone: false, held: true, before: Some(now) }, now)
+    act(
+        model,
+        context,
+        action,
+        Pressed { key: NO_KEY, alone: false, held: true, before: Some(now) },
+        now,
+    )
 }
 
 fn act(
@@ -302,6 +313,10 @@ fn act(
         Action::Help => model.help = Some(Scroll::from_top()),
         Action::Palette => choose::open_palette(model, context),
         Action::Models => return choose::open_profiles(model),
+        Action::Zoom | Action::Narrower | Action::Wider | Action::Shorter | Action::Taller => {
+            room(model, context, action);
+        }
+        Action::Mouse => return mouse::toggle(model),
         Action::Interrupt => return interrupt(model, now),
         Action::Suspend => return vec![Effect::Suspend],
         Action::Back => {
@@ -345,6 +360,15 @@ fn act(
         _ => in_pane(model, context, action),
     }
     Vec::new()
+}
+
+/// A key that is about the room of panes.
+fn room(model: &mut Model, context: Context, action: Action) {
+    if Shape::of(model.size) != Shape::Wide {
+        model.note = Some("In this window one pane is shown at a time: Tab.".to_owned());
+        return;
+    }
+    model.split.act(action, model.pane_with_keys(context).unwrap_or(Focus::Conversation));
 }
 
 /// The next queued prompt does not wait for the end of the running one.
@@ -631,6 +655,7 @@ pub(super) fn perform(model: &mut Model, submitted: Submitted) -> Option<Vec<Eff
             return None;
         }
         Submitted::Quit => return Some(vec![Effect::Quit]),
+        Submitted::Mouse => return Some(mouse::toggle(model)),
         Submitted::Copy => return copy::last_said(model),
         Submitted::Help => {
             model.help = Some(Scroll::from_top());

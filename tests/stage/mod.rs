@@ -29,6 +29,8 @@ pub struct Stage {
     /// What is kept of the attempts of any turn.
     pub kept: HashMap<u32, Kept>,
     pub edited: Option<String>,
+    /// Whether the mouse is taken.
+    pub mouse: bool,
     /// What was to be copied last.
     pub copied: Option<(String, CopyTo)>,
     pub asked_for_files: u32,
@@ -77,6 +79,7 @@ impl Stage {
             quit: false,
             kept: HashMap::new(),
             edited: None,
+            mouse: false,
             copied: None,
             asked_for_files: 0,
             asked_for_prompts: 0,
@@ -113,6 +116,7 @@ impl Stage {
                         attempts.into_iter().map(|attempt| (attempt, kept(attempt))).collect();
                     self.input(Input::Exchanges { turn, kept });
                 }
+                Effect::Mouse(on) => self.mouse = on,
                 Effect::Copy { text, to } => self.copied = Some((text, to)),
                 Effect::Edit(draft) => self.edited = Some(draft),
                 Effect::ListFiles => self.asked_for_files += 1,

@@ -143,6 +143,18 @@ pub(super) enum Action {
     NextPart,
     /// Writes the chosen lines into a file.
     WriteCopy,
+    /// Gives the pane all the room, or shows all panes again.
+    Zoom,
+    /// Fewer columns for the conversation.
+    Narrower,
+    /// More columns for the conversation.
+    Wider,
+    /// Fewer rows for the tools.
+    Shorter,
+    /// More rows for the tools.
+    Taller,
+    /// Takes the mouse from the terminal, or gives it back.
+    Mouse,
 }
 
 /// What the conversation can be gone through by.

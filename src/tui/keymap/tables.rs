@@ -415,13 +415,22 @@ const HELP: &[Binding] = &[
 ];
 
 /// Keys that mean the same in every place.
-pub(super) const ANYWHERE: &[Binding] = &[bind(
-    &[ctrl('z')],
-    "Ctrl-Z",
-    "",
-    "stops limpid and its commands; fg in the shell continues them",
-    Action::Suspend,
-)];
+pub(super) const ANYWHERE: &[Binding] = &[
+    bind(
+        &[ctrl('z')],
+        "Ctrl-Z",
+        "",
+        "stops limpid and its commands; fg in the shell continues them",
+        Action::Suspend,
+    ),
+    bind(
+        &[Key(KeyCode::Char('m'), KeyModifiers::ALT)],
+        "Alt-M",
+        "",
+        "the mouse: the wheel scrolls, a click gives a pane the keys; again: off, as at the start",
+        Action::Mouse,
+    ),
+];
 const LIST: &[Binding] = &[
     bind(&[key(KeyCode::Enter)], "Enter", "choose", "takes the selected row", Action::Submit),
     bind(&[key(KeyCode::Esc)], "Esc", "back", "one list back, or closes it", Action::Back),
@@ -458,6 +467,15 @@ const SEARCH: &[Binding] = &[
     NEXT,
     PREVIOUS,
     INTERRUPT,
+];
+
+/// The room that panes have.
+const ROOM: &[Binding] = &[
+    bind(&[letter('f')], "f", "full", "all the room for this pane; again: all panes", Action::Zoom),
+    bind(&[letter('<')], "<", "", "a narrower conversation", Action::Narrower),
+    bind(&[letter('>')], ">", "", "a wider conversation", Action::Wider),
+    bind(&[letter('-')], "-", "", "fewer rows for the tools", Action::Shorter),
+    bind(&[letter('+')], "+", "", "more rows for the tools", Action::Taller),
 ];
 
 /// Where there is text to be copied.
@@ -523,11 +541,11 @@ pub(super) fn tables(context: Context) -> &'static [&'static [Binding]] {
     match context {
         Context::Prompt => &[PROMPT],
         Context::Completion => &[COMPLETION],
-        Context::Conversation => &[CONVERSATION, COPYING, MATCHES, COMMANDS],
-        Context::Tools => &[TOOLS, COPYING, COMMANDS],
-        Context::Call => &[CALL, COPYING, MATCHES, COMMANDS],
-        Context::Inspector => &[INSPECTOR, COPYING, VIEWS, AROUND, COMMANDS],
-        Context::Message => &[MESSAGE, COPYING, MATCHES, VIEWS, AROUND, COMMANDS],
+        Context::Conversation => &[CONVERSATION, COPYING, ROOM, MATCHES, COMMANDS],
+        Context::Tools => &[TOOLS, COPYING, ROOM, COMMANDS],
+        Context::Call => &[CALL, COPYING, ROOM, MATCHES, COMMANDS],
+        Context::Inspector => &[INSPECTOR, COPYING, ROOM, VIEWS, AROUND, COMMANDS],
+        Context::Message => &[MESSAGE, COPYING, ROOM, MATCHES, VIEWS, AROUND, COMMANDS],
         Context::Approval => &[CHOICES, APPROVAL, COMMANDS_ONLY],
         Context::ApprovalWaits => &[APPROVAL, COMMANDS_ONLY],
         Context::CommandField => &[COMMAND_FIELD],

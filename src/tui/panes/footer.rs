@@ -9,6 +9,7 @@ use super::offer::Offer;
 use crate::text;
 use crate::tui::View;
 use crate::tui::keymap::{self, Context};
+use crate::tui::layout::{self, Shape};
 use crate::tui::model::TWICE;
 use crate::tui::paint::{self, Piece};
 use crate::tui::search::Found;
@@ -116,6 +117,8 @@ fn word<'a>(view: &View<'_>, context: Context, binding: &'a keymap::Binding) -> 
         (Context::Prompt, "Esc") if model.offer.is_some() && !model.running => "not now",
         (Context::Prompt, "Esc") if !model.running => "",
         (Context::Prompt, "Tab") if model.approval.is_some() && !model.panel_is_next() => "decide",
+        (_, "f") if layout::shape(model, model.size) != Shape::of(model.size) => "all panes",
+        (_, "f") if Shape::of(model.size) != Shape::Wide => "",
         (Context::Message, "r") if model.inspector.view != Inspected::Message => "",
         (Context::Message, "r") if model.inspector.exact => "readable",
         (Context::Conversation | Context::Tools | Context::Inspector, "Esc")
