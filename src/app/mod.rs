@@ -123,6 +123,7 @@ impl App {
             parameters: start.parameters(),
             mode: start.mode,
             turn_limit: start.turn_limit,
+            keymap: start.keymap.clone(),
             colour: std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
         });
         Ok(Self {

@@ -31,7 +31,7 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 
 pub use copy::{Copied, CopyTo};
-pub use keymap::Context;
+pub use keymap::{Context, KeyRow, KeySetting, Keymap};
 pub use model::{Effect, Input, Model, Setup};
 pub use update::update;
 

@@ -9,7 +9,7 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use super::RenderCache;
 use super::completion::{Completion, Files};
 use super::copy::{Copied, CopyTo, Picker};
-use super::keymap::Context;
+use super::keymap::{Context, Keymap};
 use super::layout::{Areas, Shape, Split};
 use super::panes::approval::{Approval, Field};
 use super::panes::conversation::Conversation;
@@ -38,6 +38,8 @@ pub struct Setup {
     pub mode: Mode,
     /// How many turns a prompt may take.
     pub turn_limit: u32,
+    /// The keys in force.
+    pub keymap: Keymap,
     /// Whether colours may be used (`NO_COLOR` is not set).
     pub colour: bool,
 }

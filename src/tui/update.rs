@@ -8,7 +8,7 @@ use super::allowances;
 use super::choose;
 use super::completion::{self, Accepted};
 use super::copy;
-use super::keymap::{Action, Context, resolve};
+use super::keymap::{Action, Context};
 use super::layout::Shape;
 use super::model::{Beginning, Effect, Focus, Input, Model, TWICE};
 use super::mouse;
@@ -217,7 +217,7 @@ fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
     let last_key = model.last_key.replace(key);
     let since = before.map(|at| now.saturating_duration_since(at));
     let context = model.context(now);
-    let action = resolve(context, key);
+    let action = model.setup.keymap.resolve(context, key);
     if action == Some(Action::Interrupt) {
         return interrupt(model, now);
     }
@@ -240,7 +240,7 @@ fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
     }
     if context == Context::Prompt
         && model.open_completion().is_some()
-        && let Some(action) = resolve(Context::Completion, key)
+        && let Some(action) = model.setup.keymap.resolve(Context::Completion, key)
     {
         complete(model, action);
         return Vec::new();

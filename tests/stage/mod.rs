@@ -13,7 +13,7 @@ use limpid::conversation::{
     Profile, Progress, Receipt, Record, RequestHead, RequestRecord, Response, Role, Stamped,
     ToolDefinition, TransitionReason, TurnNumber, Usage,
 };
-use limpid::tui::{self, CopyTo, Effect, Input, Model, RenderCache, Setup};
+use limpid::tui::{self, CopyTo, Effect, Input, Keymap, Model, RenderCache, Setup};
 use limpid::wire::exchange::Kept;
 use limpid::wire::{Assembler, Dialect, Format, Parameters, Settings};
 use ratatui::Terminal;
@@ -69,6 +69,7 @@ impl Stage {
             parameters: Vec::new(),
             mode,
             turn_limit: 50,
+            keymap: Keymap::default(),
             colour: true,
         };
         let mut stage = Self {

@@ -1,10 +1,14 @@
 //! Which key does what, where. The footer and the help are made from the same tables, so they
-//! cannot lie. No key that terminals confuse with another (Ctrl-H, Ctrl-I, Ctrl-M), and nothing
+//! cannot lie; the user's settings put other keys in their place ([`Keymap`]). No key that terminals confuse with another (Ctrl-H, Ctrl-I, Ctrl-M), and nothing
 //! that only an F-key does.
 
+mod custom;
+mod names;
 mod tables;
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyModifiers};
+
+pub use custom::{KeyRow, KeySetting, Keymap};
 
 use super::panes::inspector::View;
 use tables::{ANYWHERE, CHOICES, tables};
@@ -187,8 +191,8 @@ struct Key(KeyCode, KeyModifiers);
 #[derive(Debug)]
 pub(super) struct Binding {
     keys: &'static [Key],
-    /// The keys as they are named on the screen.
-    pub(super) label: &'static str,
+    /// The keys as they are named on the screen, unless settings change them.
+    label: &'static str,
     /// What they do, in a word or two; empty: not in the footer.
     pub(super) short: &'static str,
     /// What they do, in full.
@@ -197,6 +201,11 @@ pub(super) struct Binding {
 }
 
 impl Binding {
+    /// The keys as they are named on the screen where no settings change them.
+    pub(super) fn label(&self) -> &'static str {
+        self.label
+    }
+
     pub(super) fn action(&self) -> Action {
         self.action
     }
@@ -213,15 +222,10 @@ pub(super) fn choices() -> impl Iterator<Item = (&'static Binding, Action)> {
     CHOICES.iter().map(|binding| (binding, binding.action))
 }
 
-/// The sections of the help, the one for `context` first.
-pub(super) fn sections(context: Context) -> impl Iterator<Item = (&'static str, &'static Binding)> {
-    actions(context).map(|(name, _, binding)| (name, binding))
-}
-
-/// Every key with the place where it means something, those of `context` first.
+/// Every key with the place where it means something, if that is one place; those of `context` first.
 pub(super) fn actions(
     context: Context,
-) -> impl Iterator<Item = (&'static str, Context, &'static Binding)> {
+) -> impl Iterator<Item = (&'static str, Option<Context>, &'static Binding)> {
     const ALL: [(&str, Context); 13] = [
         ("Prompt", Context::Prompt),
         ("Completion", Context::Completion),
@@ -244,32 +248,21 @@ pub(super) fn actions(
         .chain(rest)
         .flat_map(|(name, context)| {
             let bindings = tables(context).iter().copied().flatten();
-            bindings.map(move |binding| (name, context, binding))
+            bindings.map(move |binding| (name, Some(context), binding))
         })
-        .chain(ANYWHERE.iter().map(move |binding| ("Anywhere", context, binding)))
-}
-
-/// What a key means in a context; `None` if it is text or nothing.
-pub(super) fn resolve(context: Context, event: KeyEvent) -> Option<Action> {
-    let mut modifiers =
-        event.modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT);
-    if matches!(event.code, KeyCode::Char(_) | KeyCode::BackTab) {
-        modifiers -= KeyModifiers::SHIFT;
-    }
-    let pressed = Key(event.code, modifiers);
-    tables(context)
-        .iter()
-        .copied()
-        .flatten()
-        .chain(ANYWHERE)
-        .find(|binding| binding.keys.contains(&pressed))
-        .map(|binding| binding.action)
+        .chain(ANYWHERE.iter().map(|binding| ("Anywhere", None, binding)))
 }
 
 #[cfg(test)]
 mod tests {
+    use crossterm::event::KeyEvent;
+
     use super::tables::ctrl;
     use super::*;
+
+    fn resolve(context: Context, event: KeyEvent) -> Option<Action> {
+        Keymap::default().resolve(context, event)
+    }
 
     const CONTEXTS: [Context; 15] = [
         Context::Prompt,
