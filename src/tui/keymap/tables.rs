@@ -164,9 +164,11 @@ const CONVERSATION: &[Binding] = &[
     ),
     TO_PROMPT,
     FIND,
+    COPY,
     bind(&[key(KeyCode::End), letter('G')], "End", "newest", "to the last row", Action::End),
     HELP_KEY,
     NEXT,
+    ZOOM,
     UP,
     DOWN,
     bind(&[letter('z')], "z", "all", "unfolds everything; folds it again", Action::FoldAll),
@@ -469,32 +471,31 @@ const SEARCH: &[Binding] = &[
     INTERRUPT,
 ];
 
-/// The room that panes have.
-const ROOM: &[Binding] = &[
-    bind(&[letter('f')], "f", "full", "all the room for this pane; again: all panes", Action::Zoom),
+const ZOOM: Binding =
+    bind(&[letter('f')], "f", "full", "all the room for this pane; again: all panes", Action::Zoom);
+
+/// How the room is divided.
+const SPLITS: &[Binding] = &[
     bind(&[letter('<')], "<", "", "a narrower conversation", Action::Narrower),
     bind(&[letter('>')], ">", "", "a wider conversation", Action::Wider),
     bind(&[letter('-')], "-", "", "fewer rows for the tools", Action::Shorter),
     bind(&[letter('+')], "+", "", "more rows for the tools", Action::Taller),
 ];
 
-/// Where there is text to be copied.
-const COPYING: &[Binding] = &[
-    bind(
-        &[letter('y')],
-        "y",
-        "copy",
-        "copies the text at hand: message, call, row, view; to the clipboard, as it was written",
-        Action::Copy,
-    ),
-    bind(
-        &[letter('Y')],
-        "Y",
-        "",
-        "copies a part of it: a code block, the command, some lines",
-        Action::CopyPart,
-    ),
-];
+const COPY: Binding = bind(
+    &[letter('y')],
+    "y",
+    "copy",
+    "copies the text at hand: message, call, row, view; to the clipboard, as it was written",
+    Action::Copy,
+);
+const COPY_PART: Binding = bind(
+    &[letter('Y')],
+    "Y",
+    "",
+    "copies a part of it: a code block, the command, some lines",
+    Action::CopyPart,
+);
 
 const PICK: &[Binding] = &[
     bind(
@@ -541,11 +542,15 @@ pub(super) fn tables(context: Context) -> &'static [&'static [Binding]] {
     match context {
         Context::Prompt => &[PROMPT],
         Context::Completion => &[COMPLETION],
-        Context::Conversation => &[CONVERSATION, COPYING, ROOM, MATCHES, COMMANDS],
-        Context::Tools => &[TOOLS, COPYING, ROOM, COMMANDS],
-        Context::Call => &[CALL, COPYING, ROOM, MATCHES, COMMANDS],
-        Context::Inspector => &[INSPECTOR, COPYING, ROOM, VIEWS, AROUND, COMMANDS],
-        Context::Message => &[MESSAGE, COPYING, ROOM, MATCHES, VIEWS, AROUND, COMMANDS],
+        Context::Conversation => &[CONVERSATION, &[COPY_PART], SPLITS, MATCHES, COMMANDS],
+        Context::Tools => &[TOOLS, &[COPY, COPY_PART, ZOOM], SPLITS, COMMANDS],
+        Context::Call => &[CALL, &[COPY, COPY_PART, ZOOM], SPLITS, MATCHES, COMMANDS],
+        Context::Inspector => {
+            &[INSPECTOR, &[COPY, COPY_PART, ZOOM], SPLITS, VIEWS, AROUND, COMMANDS]
+        }
+        Context::Message => {
+            &[MESSAGE, &[COPY, COPY_PART, ZOOM], SPLITS, MATCHES, VIEWS, AROUND, COMMANDS]
+        }
         Context::Approval => &[CHOICES, APPROVAL, COMMANDS_ONLY],
         Context::ApprovalWaits => &[APPROVAL, COMMANDS_ONLY],
         Context::CommandField => &[COMMAND_FIELD],

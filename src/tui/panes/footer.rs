@@ -89,6 +89,9 @@ fn is_urgent(view: &View<'_>, context: Context, binding: &keymap::Binding) -> bo
     if model.searched(model.focus).is_some() {
         return matches!(binding.action(), Action::NextMatch | Action::PreviousMatch);
     }
+    if binding.action() == Action::Zoom {
+        return layout::shape(model, model.size) != Shape::of(model.size);
+    }
     context == Context::Prompt
         && match binding.action() {
             Action::NextPane => model.approval.is_some() && !model.panel_is_next(),

@@ -248,7 +248,7 @@ pub(in crate::tui) fn draw_list(
     let tools = &view.model.tools;
     let height = usize::from(area.height);
     if tools.calls.is_empty() {
-        let text = "No calls yet. Commands that the model asks for are listed here.";
+        let text = "No calls yet. Commands that the model asks for are listed here; !ls in the prompt runs one of your own.";
         let mut rows = Rows::default();
         rows.push(text, Look::Dim, 0, area.width);
         rows.draw(0, area, buf, view.theme);
