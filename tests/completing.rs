@@ -19,7 +19,7 @@ fn words_are_listed_with_what_they_do() {
     let mut stage = Stage::new(80, 24);
     stage.type_text("/c");
     let screen = stage.screen();
-    assert!(screen.contains("Words · 1 of 2"), "{screen}");
+    assert!(screen.contains("Words · 1 of 3"), "{screen}");
     assert!(screen.contains("/clear     starts anew: the model"), "{screen}");
     assert!(screen.contains("Tab take it"), "{screen}");
     stage.press(KeyCode::Down);

@@ -71,6 +71,7 @@ fn is_line(characters: &[char]) -> bool {
 fn input(event: &Event) -> Option<Input> {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => Some(Input::Key(*key)),
+        Event::Mouse(mouse) => Some(Input::Mouse(*mouse)),
         Event::Resize(columns, rows) => Some(Input::Resize(*columns, *rows)),
         _ => None,
     }

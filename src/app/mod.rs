@@ -6,6 +6,7 @@
 
 mod burst;
 mod canvas;
+mod clipboard;
 mod editor;
 mod leave;
 mod lookup;
@@ -100,6 +101,8 @@ struct App {
     directory: PathBuf,
     /// What was asked for and is done in the background.
     answers: (mpsc::Sender<Input>, mpsc::Receiver<Input>),
+    /// Whether the user gave limpid the mouse.
+    mouse: bool,
     /// The draft that is to be opened in an editor.
     edit: Option<String>,
 }
@@ -118,6 +121,7 @@ impl App {
             parameters: start.parameters(),
             mode: start.mode,
             turn_limit: start.turn_limit,
+            keymap: start.keymap.clone(),
             colour: std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
         });
         Ok(Self {
@@ -129,6 +133,7 @@ impl App {
             drawn: Instant::now(),
             directory: start.directory.clone(),
             answers: mpsc::channel(4),
+            mouse: false,
             edit: None,
         })
     }
@@ -286,6 +291,13 @@ impl App {
             for effect in tui::update(&mut self.model, input, Instant::now()) {
                 match effect {
                     Effect::Quit => return Ok(Some(Left::Quit)),
+                    Effect::Mouse(on) => {
+                        self.mouse = on;
+                        terminal::mouse(on)?;
+                    }
+                    Effect::Copy { text, to } => {
+                        clipboard::copy(text, to, self.answers.0.clone())?;
+                    }
                     Effect::Edit(draft) => self.edit = Some(draft),
                     Effect::ListPrompts => {
                         lookup::prompts(self.directory.clone(), self.answers.0.clone());
@@ -349,6 +361,9 @@ impl App {
     fn come_back(&mut self) -> io::Result<Vec<Input>> {
         terminal::restore();
         take(&mut self.caller)?;
+        if self.mouse {
+            terminal::mouse(true)?;
+        }
         self.screen.forget();
         let size = terminal::size();
         Ok(vec![Input::Resize(size.width, size.height)])

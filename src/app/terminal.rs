@@ -18,14 +18,14 @@ use super::stdio::Stdio;
 
 /// Switches everything on. A limpid that was killed could switch nothing off: what it left is undone
 /// first, and its keyboard flags are popped before ours are pushed, so that they never pile up.
-/// The mouse is left to the terminal.
+/// The mouse is left to the terminal until the user says otherwise ([`mouse`]).
 const ENTER: &str = concat!(
     "\x1b[?1049h\x1b[r\x1b[0m\x1b[?2026l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l",
     "\x1b[<1u\x1b[>1u\x1b[?2004h\x1b[?1004h",
 );
 
 /// Switches everything off.
-const LEAVE: &str = "\x1b[?2026l\x1b[r\x1b[0m\x1b[?1004l\x1b[?2004l\x1b[<1u\x1b[?1049l\x1b[?25h";
+const LEAVE: &str = "\x1b[?2026l\x1b[r\x1b[0m\x1b[?1006l\x1b[?1000l\x1b[?1004l\x1b[?2004l\x1b[<1u\x1b[?1049l\x1b[?25h";
 
 /// The terminal while it is ours.
 static HELD: Mutex<Option<Held>> = Mutex::new(None);
@@ -95,6 +95,14 @@ pub(super) fn write(bytes: &[u8]) -> io::Result<()> {
         Some(held) => held.tty.write_all(bytes),
         None => Err(io::Error::other("the terminal was given back")),
     }
+}
+
+/// Takes presses and the wheel of the mouse from the terminal, or gives them back.
+///
+/// # Errors
+/// What the terminal says.
+pub(super) fn mouse(on: bool) -> io::Result<()> {
+    write(if on { b"\x1b[?1000h\x1b[?1006h" } else { b"\x1b[?1006l\x1b[?1000l" })
 }
 
 /// Makes crossterm look for input again. It waits for news of the terminal (an edge of epoll), but

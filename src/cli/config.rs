@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use super::settings::{Asking, Loaded};
 use super::{Connection, usage};
-use crate::config::{self, Choice, Places, write_config};
+use crate::config::{self, Choice, Places, Wish, write_config};
 use crate::text::{self, Show};
 
 /// Prints every value. Keys are told by their variable only.
@@ -39,6 +39,16 @@ pub(super) fn show(connection: &Connection) -> color_eyre::Result<ExitCode> {
     }
     let mode = if connection.yolo { ("yolo", "--yolo") } else { ("ask", "built in") };
     rows.push(("mode", mode.0.to_owned(), mode.1.to_owned()));
+    let keys = &loaded.file.keys;
+    if let Some(preset) = &keys.preset {
+        rows.push(("keys.preset", preset.value.clone(), preset.source.to_string()));
+    }
+    for wish in &keys.wishes {
+        let Wish { place, action, keys } = &wish.value;
+        let place = place.as_ref().map_or(String::new(), |place| format!("{place}."));
+        let value = format!("{place}{action} = {}", keys.join(" "));
+        rows.push(("keys", value, wish.source.to_string()));
+    }
     let width = rows.iter().map(|(_, value, _)| value.chars().count()).max().unwrap_or(0).min(60);
     let mut out = io::stdout().lock();
     for (name, value, source) in rows {

@@ -20,6 +20,7 @@ use crate::offline;
 use crate::session::sessions_dir;
 use crate::text::Secrets;
 use crate::tools::{self, minder};
+use crate::tui::Keymap;
 use crate::wire::{Dialect, Format, Parameters, Settings};
 
 /// How fast the offline model speaks.
@@ -65,6 +66,8 @@ pub struct Start {
     pub notify: Notify,
     /// Whether the window's title is set.
     pub title: bool,
+    /// The keys of the screen.
+    pub keymap: Keymap,
     way: Way,
     switchboard: Switchboard,
     command_limit: Duration,
@@ -152,6 +155,7 @@ impl Connection {
                 .as_ref()
                 .map_or(tools::TIME_LIMIT, |limit| Duration::from_secs(limit.value)),
             notify: values.notify.as_ref().map_or(Notify::Auto, |notify| notify.value),
+            keymap: loaded.keymap.clone(),
             title: values.title.as_ref().is_none_or(|title| title.value),
             context: values.context.as_ref().is_none_or(|context| context.value),
             withheld: loaded.key_variables(),

@@ -5,6 +5,7 @@ mod connect;
 mod doctor;
 mod exec;
 mod inspect;
+mod keys;
 mod log;
 mod models;
 mod pages;
@@ -193,6 +194,8 @@ enum Subcommands {
 
 #[derive(Debug, Subcommand)]
 enum Change {
+    /// Print every key of the screen as config.toml names it, in [keys]
+    Keys,
     /// Set one value; comments stay
     Set {
         #[arg(help = "max_turns, profile, profiles.deepseek.model …")]
@@ -243,6 +246,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> color_eyre::Result<
         Some(Subcommands::Config { change: Some(Change::Set { name, value }) }) => {
             config::set(&name, &value)
         }
+        Some(Subcommands::Config { change: Some(Change::Keys) }) => keys::list(&connection),
         Some(Subcommands::Models) => models::run(&connection),
         Some(Subcommands::Doctor) => doctor::run(&connection),
         Some(Subcommands::Trust) => settings::trust(&connection),

@@ -4,12 +4,14 @@
 use std::io::{self, BufRead as _, IsTerminal, Write as _};
 use std::process::ExitCode;
 
+use super::keys::keymap;
 use super::{Connection, UsageError, usage};
 use crate::config::{
     Arguments, DotEnv, File, Layer, Places, Purpose, Settings, Source, Sourced, Variables, Wanted,
     read_config, read_dot_env, read_trust, resolve, wanted, write_trust,
 };
 use crate::text::{self, Show};
+use crate::tui::Keymap;
 
 /// What holds, and what was found on the way.
 #[derive(Debug)]
@@ -17,6 +19,7 @@ pub(super) struct Loaded {
     pub(super) settings: Settings,
     pub(super) variables: Variables,
     pub(super) file: File,
+    pub(super) keymap: Keymap,
     /// What became of the `.env`, in words, if there is one that names anything.
     pub(super) dot_env: Option<String>,
 }
@@ -55,7 +58,8 @@ impl Connection {
         };
         let dot_env = dot_env(asking, &anew, &places, &wanted, &mut variables)?;
         let settings = resolve(&arguments, &variables, &file)?;
-        Ok(Loaded { settings, variables, file, dot_env })
+        let keymap = keymap(&file.keys)?;
+        Ok(Loaded { settings, variables, file, keymap, dot_env })
     }
 
     fn arguments(&self) -> Arguments {

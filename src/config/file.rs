@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{Document, Item, Key, TableLike};
 
+use super::keys::Keys;
 use super::layer::{Layer, NAMES, Place};
 use super::profiles::built_in;
 use super::suggest::closest;
@@ -22,6 +23,8 @@ pub struct File {
     pub profile: Option<Sourced<String>>,
     /// The values for every profile.
     pub values: Layer,
+    /// The table `[keys]`.
+    pub keys: Keys,
     /// The tables `[profiles.NAME]`.
     pub profiles: BTreeMap<String, Layer>,
 }
@@ -36,6 +39,14 @@ pub struct Problem {
     pub line: usize,
     /// What is wrong and how it is put right. Quotes no value: it may be a key.
     pub what: String,
+}
+
+impl Problem {
+    /// What is wrong in a line.
+    pub fn at(path: &Path, line: usize, what: &str) -> Self {
+        let what = format!("{what}. Correct the line, or take it out; nothing was started");
+        Self { path: path.to_owned(), line, what }
+    }
 }
 
 impl File {
@@ -57,6 +68,7 @@ impl File {
                     reader.no_key(key, item)?;
                     file.profile = Some(Sourced::new(value, reader.source(key)));
                 }
+                "keys" => file.keys = reader.keys(key, item)?,
                 "profiles" => file.profiles = reader.profiles(key, item)?,
                 _ => reader.set(&mut file.values, Within::Top, key, item)?,
             }
@@ -77,7 +89,7 @@ enum Within {
     Profile,
 }
 
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     path: &'a Path,
     text: &'a str,
 }
@@ -88,19 +100,15 @@ impl Reader<'_> {
         self.text.get(..start).unwrap_or_default().matches('\n').count() + 1
     }
 
-    fn source(&self, key: &Key) -> Source {
+    pub(super) fn source(&self, key: &Key) -> Source {
         Source::File(self.path.to_owned(), self.line(key.span()))
     }
 
-    fn problem(&self, span: Option<Range<usize>>, what: &str) -> Problem {
-        Problem {
-            path: self.path.to_owned(),
-            line: self.line(span),
-            what: format!("{what}. Correct the line, or take it out; nothing was started"),
-        }
+    pub(super) fn problem(&self, span: Option<Range<usize>>, what: &str) -> Problem {
+        Problem::at(self.path, self.line(span), what)
     }
 
-    fn value<T: Value>(&self, key: &Key, item: &Item) -> Result<T, Problem> {
+    pub(super) fn value<T: Value>(&self, key: &Key, item: &Item) -> Result<T, Problem> {
         let expected = match item.as_value().map(T::read) {
             Some(Ok(value)) => return Ok(value),
             Some(Err(expected)) => expected,
@@ -215,7 +223,7 @@ fn unknown(name: &str, within: Within) -> String {
     });
     let mut known: Vec<_> = here.map(|(name, _)| *name).collect();
     if within == Within::Top {
-        known.extend(["profile", "profiles"]);
+        known.extend(["profile", "profiles", "keys"]);
     }
     match closest(name, known.iter().copied()) {
         Some(meant) => format!("{name} is not a setting; did you mean {meant}?"),
@@ -231,6 +239,6 @@ pub(super) fn is_variable(name: &str) -> bool {
 }
 
 /// The members of a table with their keys, which know their place in the text.
-fn entries(table: &dyn TableLike) -> impl Iterator<Item = (&Key, &Item)> {
+pub(super) fn entries(table: &dyn TableLike) -> impl Iterator<Item = (&Key, &Item)> {
     table.iter().filter_map(|(name, _)| table.get_key_value(name))
 }

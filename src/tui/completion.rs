@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn words_are_offered_at_the_start_only() {
         let mut files = Files::default();
-        assert_eq!(offered(&mut files, "/c"), ["/continue", "/clear"]);
+        assert_eq!(offered(&mut files, "/c"), ["/continue", "/clear", "/copy"]);
         assert_eq!(offered(&mut files, "/CL"), ["/clear"]);
         assert_eq!(offered(&mut files, "/"), WORDS.map(|(word, _)| word));
         for before in ["/clear", "see /c", "/usr/bin", "/clear now", "c", ""] {

@@ -3,6 +3,7 @@
 
 use ratatui::layout::Rect;
 
+use super::keymap::Action;
 use super::model::{Focus, Model};
 use super::panes::inspector::View;
 use super::panes::queue;
@@ -25,6 +26,56 @@ impl Shape {
             (40.., 10..) => Self::Tabs,
             _ => Self::Small,
         }
+    }
+}
+
+/// How a wide screen is divided, as the user left it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Split {
+    /// The conversation's part of the columns, in percent.
+    columns: u16,
+    /// The tools' part of the rows, in percent.
+    rows: u16,
+    /// The pane that has all the room.
+    full: Option<Focus>,
+}
+
+impl Default for Split {
+    fn default() -> Self {
+        Self { columns: 53, rows: 40, full: None }
+    }
+}
+
+impl Split {
+    /// Takes a key that is about the room of the pane that it was pressed in.
+    pub(super) fn act(&mut self, action: Action, pane: Focus) {
+        if action == Action::Zoom {
+            self.full = if self.full.is_some() { None } else { Some(pane) };
+            return;
+        }
+        self.full = None;
+        match action {
+            Action::Narrower => self.columns = (self.columns - 4).max(25),
+            Action::Wider => self.columns = (self.columns + 4).min(77),
+            Action::Shorter => self.rows = (self.rows - 5).max(15),
+            Action::Taller => self.rows = (self.rows + 5).min(75),
+            _ => {}
+        }
+    }
+
+    /// A pane that gets the keys gets the room with them.
+    pub(super) fn follow(&mut self, focus: Focus) {
+        if self.full.is_some() && !matches!(focus, Focus::Prompt | Focus::Approval) {
+            self.full = Some(focus);
+        }
+    }
+}
+
+/// How the panes are shown in a size: where one has all the room, they are tabs.
+pub(super) fn shape(model: &Model, size: (u16, u16)) -> Shape {
+    match Shape::of(size) {
+        Shape::Wide if model.split.full.is_some() => Shape::Tabs,
+        shape => shape,
     }
 }
 
@@ -81,20 +132,26 @@ pub(super) fn areas(area: Rect, model: &Model, panel: u16) -> Areas {
         areas.approval = take_bottom(&mut left, height);
     }
     match shape {
-        Shape::Wide => side_by_side(left, model, &mut areas),
+        Shape::Wide if model.split.full.is_none() => side_by_side(left, model, &mut areas),
         Shape::Tabs if left.height < 3 => areas.rest = left,
-        Shape::Tabs => match model.focus {
-            Focus::Prompt | Focus::Approval | Focus::Conversation => areas.conversation = left,
-            Focus::Tools => areas.tools = left,
-            Focus::Inspector => areas.inspector = left,
-        },
+        Shape::Wide | Shape::Tabs => {
+            match model.split.full.filter(|_| shape == Shape::Wide).unwrap_or(model.focus) {
+                Focus::Prompt | Focus::Approval | Focus::Conversation => areas.conversation = left,
+                Focus::Tools => areas.tools = left,
+                Focus::Inspector => areas.inspector = left,
+            }
+        }
         Shape::Small => areas.rest = left,
     }
     areas
 }
 
 fn side_by_side(left: Rect, model: &Model, areas: &mut Areas) {
-    let columns = u16::try_from(u32::from(left.width) * 53 / 100).unwrap_or(left.width);
+    let Split { columns, rows, .. } = model.split;
+    let part = |of: u16, percent: u16| {
+        u16::try_from(u32::from(of) * u32::from(percent) / 100).unwrap_or(of)
+    };
+    let columns = part(left.width, columns);
     areas.conversation = Rect { width: columns, ..left };
     let mut right = Rect { x: left.x + columns, width: left.width - columns, ..left };
     if model.focus == Focus::Tools && model.tools.opened.is_some() {
@@ -102,7 +159,7 @@ fn side_by_side(left: Rect, model: &Model, areas: &mut Areas) {
     } else if model.focus == Focus::Inspector && model.inspector.view != View::Roles {
         areas.inspector = right;
     } else {
-        areas.tools = take_top(&mut right, (left.height * 2 / 5).max(4));
+        areas.tools = take_top(&mut right, part(left.height, rows).max(4));
         areas.inspector = right;
     }
 }

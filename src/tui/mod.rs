@@ -7,11 +7,13 @@
 mod allowances;
 mod choose;
 mod completion;
+mod copy;
 mod draft;
 mod keymap;
 mod layout;
 mod markdown;
 mod model;
+mod mouse;
 mod paint;
 mod panes;
 mod popup;
@@ -28,7 +30,8 @@ use std::time::Instant;
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 
-pub use keymap::Context;
+pub use copy::{Copied, CopyTo};
+pub use keymap::{Context, KeyRow, KeySetting, Keymap};
 pub use model::{Effect, Input, Model, Setup};
 pub use update::update;
 
@@ -36,7 +39,7 @@ use layout::{Areas, Shape};
 use model::Focus;
 use panes::{
     approval, completion as completions, conversation, footer, help, inspector, list, offer,
-    prompt, queue, status, tools,
+    picker, prompt, queue, status, tools,
 };
 use scroll::Measure;
 use search::Found;
@@ -57,6 +60,7 @@ pub struct RenderCache {
 struct Shown {
     /// Columns and rows of the screen.
     size: (u16, u16),
+    areas: Areas,
     conversation: Option<conversation::Drawn>,
     call: Option<Measure>,
     message: Option<Measure>,
@@ -65,6 +69,7 @@ struct Shown {
     approval: Option<approval::Drawn>,
     offer: bool,
     popup_page: Option<usize>,
+    picker_page: Option<usize>,
     tools_page: Option<usize>,
     inspector_list: Option<inspector::List>,
 }
@@ -103,6 +108,7 @@ pub fn draw(
         (None, None) => 0,
     };
     let areas = layout::areas(screen, model, panel);
+    cache.shown.areas = areas;
     let context = model.context(now);
     let buf = frame.buffer_mut();
     status::draw(&view, areas.status, buf);
@@ -111,7 +117,7 @@ pub fn draw(
         cache,
         &areas,
         model.pane_with_keys(context),
-        Shape::of((screen.width, screen.height)),
+        layout::shape(model, (screen.width, screen.height)),
         buf,
     );
     queue::draw(&view, areas.queue, buf);
@@ -140,6 +146,12 @@ pub fn draw(
         cache.shown.offer = false;
         cache.shown.approval = None;
         cursor = at;
+    }
+    if let Some(chosen) = &model.picker {
+        cache.shown.picker_page = Some(picker::draw(&view, chosen, screen, buf));
+        cache.shown.offer = false;
+        cache.shown.approval = None;
+        cursor = None;
     }
     if let Some(scroll) = &model.help {
         cache.shown.help = Some(help::draw(&view, scroll, model.behind_help(now), screen, buf));

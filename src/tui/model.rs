@@ -4,12 +4,13 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyEvent, MouseEvent};
 
 use super::RenderCache;
 use super::completion::{Completion, Files};
-use super::keymap::Context;
-use super::layout::Shape;
+use super::copy::{Copied, CopyTo, Picker};
+use super::keymap::{Context, Keymap};
+use super::layout::{Areas, Shape, Split};
 use super::panes::approval::{Approval, Field};
 use super::panes::conversation::Conversation;
 use super::panes::inspector::{Inspector, View};
@@ -37,6 +38,8 @@ pub struct Setup {
     pub mode: Mode,
     /// How many turns a prompt may take.
     pub turn_limit: u32,
+    /// The keys in force.
+    pub keymap: Keymap,
     /// Whether colours may be used (`NO_COLOR` is not set).
     pub colour: bool,
 }
@@ -46,6 +49,8 @@ pub struct Setup {
 pub enum Input {
     /// A key.
     Key(KeyEvent),
+    /// The mouse, after [`Effect::Mouse`] asked for it.
+    Mouse(MouseEvent),
     /// A bracketed paste.
     Paste(String),
     /// The terminal has this many columns and rows.
@@ -65,6 +70,13 @@ pub enum Input {
         call: CallId,
         /// The bytes that it wrote.
         read: Result<Vec<u8>, String>,
+    },
+    /// Where the text of [`Effect::Copy`] went.
+    Copied {
+        /// The text.
+        text: String,
+        /// Where it went.
+        went: Copied,
     },
     /// What [`Effect::Edit`] came to, or why the draft stays.
     Edited(Result<String, String>),
@@ -100,6 +112,15 @@ pub enum Effect {
         call: CallId,
         /// Its receipt's file.
         file: String,
+    },
+    /// Take the mouse from the terminal, or give it back.
+    Mouse(bool),
+    /// Copy this text; [`Input::Copied`].
+    Copy {
+        /// The text.
+        text: String,
+        /// Where it is to go.
+        to: CopyTo,
     },
     /// Open this draft in the user's editor; [`Input::Edited`].
     Edit(String),
@@ -138,6 +159,11 @@ pub struct Model {
     pub(super) setup: Setup,
     pub(super) size: (u16, u16),
     pub(super) focus: Focus,
+    pub(super) split: Split,
+    /// Whether the mouse is taken from the terminal.
+    pub(super) mouse: bool,
+    /// Where everything was drawn last.
+    pub(super) areas: Areas,
     pub(super) conversation: Conversation,
     pub(super) tools: Tools,
     pub(super) inspector: Inspector,
@@ -158,6 +184,8 @@ pub struct Model {
     pub(super) search: Option<Search>,
     /// The help, when it is open.
     pub(super) help: Option<Scroll>,
+    /// The text that lines are chosen from, to be copied.
+    pub(super) picker: Option<Picker>,
     /// The list that is open over the screen.
     pub(super) popup: Option<Popup>,
     /// A word to the user, until the next key.
@@ -188,6 +216,9 @@ impl Model {
             setup,
             size: (80, 24),
             focus: Focus::Prompt,
+            split: Split::default(),
+            mouse: false,
+            areas: Areas::default(),
             conversation: Conversation::default(),
             tools: Tools::default(),
             inspector: Inspector::default(),
@@ -202,6 +233,7 @@ impl Model {
             offer: None,
             search: None,
             help: None,
+            picker: None,
             popup: None,
             note: None,
             running: false,
@@ -216,10 +248,11 @@ impl Model {
 
     /// What takes the keys at this moment.
     pub fn context(&self, now: Instant) -> Context {
-        match (&self.help, &self.popup) {
-            (Some(_), _) => Context::Help,
-            (None, Some(_)) => Context::List,
-            (None, None) => self.behind_help(now),
+        match (&self.help, &self.picker, &self.popup) {
+            (Some(_), ..) => Context::Help,
+            (None, Some(_), _) => Context::Pick,
+            (None, None, Some(_)) => Context::List,
+            (None, None, None) => self.behind_help(now),
         }
     }
 
@@ -236,6 +269,7 @@ impl Model {
             && self.approval.is_none()
             && self.offer.is_none()
             && self.popup.is_none()
+            && self.picker.is_none()
             && self.help.is_none();
         self.completion.as_ref().filter(|completion| fits && free && completion.is_open())
     }
@@ -303,6 +337,7 @@ impl Model {
     pub fn frame_shown(&mut self, cache: &RenderCache, now: Instant) {
         let shown = cache.shown;
         self.size = shown.size;
+        self.areas = shown.areas;
         if let Some((search, found)) = self.search.as_mut().zip(shown.found) {
             search.drawn(found);
             if found.moved {
@@ -327,6 +362,9 @@ impl Model {
         }
         if let (Some(popup), Some(page)) = (&mut self.popup, shown.popup_page) {
             popup.list.page = page;
+        }
+        if let (Some(picker), Some(page)) = (&mut self.picker, shown.picker_page) {
+            picker.page = page;
         }
         if let Some(page) = shown.tools_page {
             self.tools.page = page;

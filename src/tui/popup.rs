@@ -133,14 +133,16 @@ fn palette(model: &Model, context: Context) -> Vec<(Row, Choice)> {
     let mut rows: Vec<(u8, Row, Choice)> = Vec::new();
     let mut known = Vec::new();
     for (section, place, binding) in keymap::actions(context) {
+        let label = model.setup.keymap.label(place, binding);
+        let place = place.unwrap_or(context);
         let there = is_there(model, place);
-        let same = (binding.label, binding.long, there);
+        let same = (label, binding.long, there);
         if known.contains(&same) {
             continue;
         }
         known.push(same);
         let look = if there { Look::Text } else { Look::Dim };
-        let cells = [(binding.label, Look::Key), (binding.long, look), (section, Look::Dim)];
+        let cells = [(label, Look::Key), (binding.long, look), (section, Look::Dim)];
         let rank = match there {
             true if place == context => 0,
             true => 2,
@@ -168,6 +170,7 @@ pub(super) fn is_there(model: &Model, context: Context) -> bool {
         | Context::CommandField
         | Context::ReasonField
         | Context::Search
+        | Context::Pick
         | Context::Help
         | Context::Completion
         | Context::List => false,

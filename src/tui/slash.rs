@@ -1,7 +1,7 @@
 //! The words that the prompt knows: one table for what they mean, for completion and for the help.
 
 /// Each word and what it does.
-pub(super) const WORDS: [(&str, &str); 9] = [
+pub(super) const WORDS: [(&str, &str); 11] = [
     ("/help", "shows these keys"),
     ("/continue", "posts the history once more: after a failure, a stop or the turn limit"),
     ("/clear", "starts anew: the model will remember nothing, every command asks again"),
@@ -13,6 +13,8 @@ pub(super) const WORDS: [(&str, &str); 9] = [
          /model PROFILE ID",
     ),
     ("/set", "parameters: alone it lists them; /set temperature 0.2, /set temperature unset"),
+    ("/copy", "copies what the model said last; in a pane, y and Y copy the text at hand"),
+    ("/mouse", "takes the mouse for wheel and clicks, or gives it back to the terminal"),
     ("/restore", "sends again what was left out or shortened"),
     ("/quit", "ends limpid; so do q and exit alone"),
 ];

@@ -7,9 +7,11 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use super::allowances;
 use super::choose;
 use super::completion::{self, Accepted};
-use super::keymap::{Action, Context, resolve};
+use super::copy;
+use super::keymap::{Action, Context};
 use super::layout::Shape;
 use super::model::{Beginning, Effect, Focus, Input, Model, TWICE};
+use super::mouse;
 use super::panes::approval::{ALONE, Approval};
 use super::panes::offer::Offer;
 use super::panes::prompt::Submitted;
@@ -28,6 +30,7 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
     match input {
         Input::Key(event) if event.kind == KeyEventKind::Release => {}
         Input::Key(event) => effects.extend(key(model, event, now)),
+        Input::Mouse(event) => mouse::take(model, event, now),
         Input::Paste(text) => paste(model, &text, now),
         Input::Resize(columns, rows) => {
             model.size = (columns, rows);
@@ -41,6 +44,7 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
         Input::Event(event) => effects.extend(take_event(model, event, now)),
         Input::Output { call, read } => model.tools.take(&call, read),
         Input::Exchanges { turn, kept } => model.inspector.take(turn, kept),
+        Input::Copied { text, went } => model.note = Some(went.told(&copy::in_words(&text))),
         Input::Edited(Ok(text)) => model.prompt.replace(&text),
         Input::Edited(Err(why)) => model.note = Some(why),
         Input::Prompts(earlier) => model.prompt.recall(earlier),
@@ -55,6 +59,7 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
     if model.interrupted.is_some_and(|at| now >= at + TWICE) {
         model.interrupted = None;
     }
+    model.split.follow(model.focus);
     effects.extend(model.tools.wanted(&model.session));
     effects.extend(model.inspector.wanted(&model.session, now));
     let Model { completion, files, prompt, .. } = model;
@@ -213,7 +218,7 @@ fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
     let last_key = model.last_key.replace(key);
     let since = before.map(|at| now.saturating_duration_since(at));
     let context = model.context(now);
-    let action = resolve(context, key);
+    let action = model.setup.keymap.resolve(context, key);
     if action == Some(Action::Interrupt) {
         return interrupt(model, now);
     }
@@ -236,7 +241,7 @@ fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
     }
     if context == Context::Prompt
         && model.open_completion().is_some()
-        && let Some(action) = resolve(Context::Completion, key)
+        && let Some(action) = model.setup.keymap.resolve(Context::Completion, key)
     {
         complete(model, action);
         return Vec::new();
@@ -257,6 +262,9 @@ fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
     act(model, context, action, Pressed { key, alone, held, before }, now)
 }
 
+/// Stands for a key where none was pressed.
+pub(super) const NO_KEY: KeyEvent = KeyEvent::new(KeyCode::Null, KeyModifiers::NONE);
+
 /// A key as it was pressed.
 #[derive(Clone, Copy)]
 struct Pressed {
@@ -276,8 +284,13 @@ pub(super) fn act_unpressed(
     action: Action,
     now: Instant,
 ) -> Vec<Effect> {
-    let key = KeyEvent::new(KeyCode::Null, KeyModifiers::NONE);
-    act(model, context, action, Pressed { key, alone: false, held: true, before: Some(now) }, now)
+    act(
+        model,
+        context,
+        action,
+        Pressed { key: NO_KEY, alone: false, held: true, before: Some(now) },
+        now,
+    )
 }
 
 fn act(
@@ -287,6 +300,11 @@ fn act(
     Pressed { key, alone, held, before }: Pressed,
     now: Instant,
 ) -> Vec<Effect> {
+    if context != Context::Help
+        && let Some(effects) = copy::act(model, context, action)
+    {
+        return effects;
+    }
     if search::act(model, context, action) {
         return Vec::new();
     }
@@ -296,6 +314,10 @@ fn act(
         Action::Help => model.help = Some(Scroll::from_top()),
         Action::Palette => choose::open_palette(model, context),
         Action::Models => return choose::open_profiles(model),
+        Action::Zoom | Action::Narrower | Action::Wider | Action::Shorter | Action::Taller => {
+            room(model, context, action);
+        }
+        Action::Mouse => return mouse::toggle(model),
         Action::Interrupt => return interrupt(model, now),
         Action::Suspend => return vec![Effect::Suspend],
         Action::Back => {
@@ -339,6 +361,15 @@ fn act(
         _ => in_pane(model, context, action),
     }
     Vec::new()
+}
+
+/// A key that is about the room of panes.
+fn room(model: &mut Model, context: Context, action: Action) {
+    if Shape::of(model.size) != Shape::Wide {
+        model.note = Some("In this window one pane is shown at a time: Tab.".to_owned());
+        return;
+    }
+    model.split.act(action, model.pane_with_keys(context).unwrap_or(Focus::Conversation));
 }
 
 /// The next queued prompt does not wait for the end of the running one.
@@ -395,7 +426,7 @@ fn in_pane(model: &mut Model, context: Context, action: Action) {
                 help.act(action);
             }
         }
-        Context::List => {}
+        Context::List | Context::Pick => {}
         Context::Tools | Context::Call => model.tools.act(action),
         Context::Inspector | Context::Message => model.inspector.act(action, &model.session),
         Context::Conversation => {
@@ -447,7 +478,7 @@ fn text(model: &mut Model, context: Context, key: KeyEvent, now: Instant) {
                 model.note = Some("That key decides nothing.".to_owned());
             }
         }
-        Context::Help => {}
+        Context::Help | Context::Pick => {}
         _ if matches!(key.code, KeyCode::Char(_)) => {
             model.note = Some("That key does nothing here: Esc, then write.".to_owned());
         }
@@ -500,6 +531,7 @@ fn back(
     match context {
         Context::Help => model.help = None,
         Context::List => model.popup = None,
+        Context::Pick => model.picker = None,
         Context::Search => search::end(model),
         Context::CommandField | Context::ReasonField => {
             if let Some(approval) = &mut model.approval {
@@ -536,6 +568,7 @@ fn interrupt(model: &mut Model, now: Instant) -> Vec<Effect> {
     model.interrupted = Some(now);
     model.help = None;
     model.popup = None;
+    model.picker = None;
     model.searching = false;
     if let Some(approval) = &mut model.approval {
         approval.leave_field(now);
@@ -623,6 +656,8 @@ pub(super) fn perform(model: &mut Model, submitted: Submitted) -> Option<Vec<Eff
             return None;
         }
         Submitted::Quit => return Some(vec![Effect::Quit]),
+        Submitted::Mouse => return Some(mouse::toggle(model)),
+        Submitted::Copy => return copy::last_said(model),
         Submitted::Help => {
             model.help = Some(Scroll::from_top());
             return Some(Vec::new());

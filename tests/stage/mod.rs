@@ -13,7 +13,7 @@ use limpid::conversation::{
     Profile, Progress, Receipt, Record, RequestHead, RequestRecord, Response, Role, Stamped,
     ToolDefinition, TransitionReason, TurnNumber, Usage,
 };
-use limpid::tui::{self, Effect, Input, Model, RenderCache, Setup};
+use limpid::tui::{self, CopyTo, Effect, Input, Keymap, Model, RenderCache, Setup};
 use limpid::wire::exchange::Kept;
 use limpid::wire::{Assembler, Dialect, Format, Parameters, Settings};
 use ratatui::Terminal;
@@ -29,6 +29,10 @@ pub struct Stage {
     /// What is kept of the attempts of any turn.
     pub kept: HashMap<u32, Kept>,
     pub edited: Option<String>,
+    /// Whether the mouse is taken.
+    pub mouse: bool,
+    /// What was to be copied last.
+    pub copied: Option<(String, CopyTo)>,
     pub asked_for_files: u32,
     pub asked_for_prompts: u32,
     cache: RenderCache,
@@ -65,6 +69,7 @@ impl Stage {
             parameters: Vec::new(),
             mode,
             turn_limit: 50,
+            keymap: Keymap::default(),
             colour: true,
         };
         let mut stage = Self {
@@ -75,6 +80,8 @@ impl Stage {
             quit: false,
             kept: HashMap::new(),
             edited: None,
+            mouse: false,
+            copied: None,
             asked_for_files: 0,
             asked_for_prompts: 0,
             cache: RenderCache::default(),
@@ -110,6 +117,8 @@ impl Stage {
                         attempts.into_iter().map(|attempt| (attempt, kept(attempt))).collect();
                     self.input(Input::Exchanges { turn, kept });
                 }
+                Effect::Mouse(on) => self.mouse = on,
+                Effect::Copy { text, to } => self.copied = Some((text, to)),
                 Effect::Edit(draft) => self.edited = Some(draft),
                 Effect::ListFiles => self.asked_for_files += 1,
                 Effect::ListPrompts => self.asked_for_prompts += 1,

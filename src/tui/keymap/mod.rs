@@ -1,10 +1,14 @@
 //! Which key does what, where. The footer and the help are made from the same tables, so they
-//! cannot lie. No key that terminals confuse with another (Ctrl-H, Ctrl-I, Ctrl-M), and nothing
+//! cannot lie; the user's settings put other keys in their place ([`Keymap`]). No key that terminals confuse with another (Ctrl-H, Ctrl-I, Ctrl-M), and nothing
 //! that only an F-key does.
 
+mod custom;
+mod names;
 mod tables;
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyModifiers};
+
+pub use custom::{KeyRow, KeySetting, Keymap};
 
 use super::panes::inspector::View;
 use tables::{ANYWHERE, CHOICES, tables};
@@ -36,6 +40,8 @@ pub enum Context {
     ReasonField,
     /// Typing what is looked for.
     Search,
+    /// Choosing lines to copy.
+    Pick,
     /// The help.
     Help,
     /// A list that is open over the screen.
@@ -131,6 +137,28 @@ pub(super) enum Action {
     Before(Landmark),
     /// To the landmark after.
     After(Landmark),
+    /// Copies the text at hand, or the chosen lines.
+    Copy,
+    /// Opens the text at hand to choose from.
+    CopyPart,
+    /// Begins or ends choosing several lines.
+    Mark,
+    /// Chooses the next code block, or another part.
+    NextPart,
+    /// Writes the chosen lines into a file.
+    WriteCopy,
+    /// Gives the pane all the room, or shows all panes again.
+    Zoom,
+    /// Fewer columns for the conversation.
+    Narrower,
+    /// More columns for the conversation.
+    Wider,
+    /// Fewer rows for the tools.
+    Shorter,
+    /// More rows for the tools.
+    Taller,
+    /// Takes the mouse from the terminal, or gives it back.
+    Mouse,
 }
 
 /// What the conversation can be gone through by.
@@ -163,8 +191,8 @@ struct Key(KeyCode, KeyModifiers);
 #[derive(Debug)]
 pub(super) struct Binding {
     keys: &'static [Key],
-    /// The keys as they are named on the screen.
-    pub(super) label: &'static str,
+    /// The keys as they are named on the screen, unless settings change them.
+    label: &'static str,
     /// What they do, in a word or two; empty: not in the footer.
     pub(super) short: &'static str,
     /// What they do, in full.
@@ -173,6 +201,11 @@ pub(super) struct Binding {
 }
 
 impl Binding {
+    /// The keys as they are named on the screen where no settings change them.
+    pub(super) fn label(&self) -> &'static str {
+        self.label
+    }
+
     pub(super) fn action(&self) -> Action {
         self.action
     }
@@ -189,16 +222,11 @@ pub(super) fn choices() -> impl Iterator<Item = (&'static Binding, Action)> {
     CHOICES.iter().map(|binding| (binding, binding.action))
 }
 
-/// The sections of the help, the one for `context` first.
-pub(super) fn sections(context: Context) -> impl Iterator<Item = (&'static str, &'static Binding)> {
-    actions(context).map(|(name, _, binding)| (name, binding))
-}
-
-/// Every key with the place where it means something, those of `context` first.
+/// Every key with the place where it means something, if that is one place; those of `context` first.
 pub(super) fn actions(
     context: Context,
-) -> impl Iterator<Item = (&'static str, Context, &'static Binding)> {
-    const ALL: [(&str, Context); 12] = [
+) -> impl Iterator<Item = (&'static str, Option<Context>, &'static Binding)> {
+    const ALL: [(&str, Context); 13] = [
         ("Prompt", Context::Prompt),
         ("Completion", Context::Completion),
         ("Approval", Context::Approval),
@@ -211,6 +239,7 @@ pub(super) fn actions(
         ("A message", Context::Message),
         ("A list", Context::List),
         ("Finding a text", Context::Search),
+        ("Copying lines", Context::Pick),
     ];
     let context = if context == Context::ApprovalWaits { Context::Approval } else { context };
     let first = ALL.into_iter().filter(move |(_, other)| *other == context);
@@ -219,34 +248,23 @@ pub(super) fn actions(
         .chain(rest)
         .flat_map(|(name, context)| {
             let bindings = tables(context).iter().copied().flatten();
-            bindings.map(move |binding| (name, context, binding))
+            bindings.map(move |binding| (name, Some(context), binding))
         })
-        .chain(ANYWHERE.iter().map(move |binding| ("Anywhere", context, binding)))
-}
-
-/// What a key means in a context; `None` if it is text or nothing.
-pub(super) fn resolve(context: Context, event: KeyEvent) -> Option<Action> {
-    let mut modifiers =
-        event.modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT);
-    if matches!(event.code, KeyCode::Char(_) | KeyCode::BackTab) {
-        modifiers -= KeyModifiers::SHIFT;
-    }
-    let pressed = Key(event.code, modifiers);
-    tables(context)
-        .iter()
-        .copied()
-        .flatten()
-        .chain(ANYWHERE)
-        .find(|binding| binding.keys.contains(&pressed))
-        .map(|binding| binding.action)
+        .chain(ANYWHERE.iter().map(|binding| ("Anywhere", None, binding)))
 }
 
 #[cfg(test)]
 mod tests {
+    use crossterm::event::KeyEvent;
+
     use super::tables::ctrl;
     use super::*;
 
-    const CONTEXTS: [Context; 14] = [
+    fn resolve(context: Context, event: KeyEvent) -> Option<Action> {
+        Keymap::default().resolve(context, event)
+    }
+
+    const CONTEXTS: [Context; 15] = [
         Context::Prompt,
         Context::Completion,
         Context::Conversation,
@@ -259,6 +277,7 @@ mod tests {
         Context::CommandField,
         Context::ReasonField,
         Context::Search,
+        Context::Pick,
         Context::Help,
         Context::List,
     ];

@@ -164,9 +164,11 @@ const CONVERSATION: &[Binding] = &[
     ),
     TO_PROMPT,
     FIND,
+    COPY,
     bind(&[key(KeyCode::End), letter('G')], "End", "newest", "to the last row", Action::End),
     HELP_KEY,
     NEXT,
+    ZOOM,
     UP,
     DOWN,
     bind(&[letter('z')], "z", "all", "unfolds everything; folds it again", Action::FoldAll),
@@ -415,13 +417,22 @@ const HELP: &[Binding] = &[
 ];
 
 /// Keys that mean the same in every place.
-pub(super) const ANYWHERE: &[Binding] = &[bind(
-    &[ctrl('z')],
-    "Ctrl-Z",
-    "",
-    "stops limpid and its commands; fg in the shell continues them",
-    Action::Suspend,
-)];
+pub(super) const ANYWHERE: &[Binding] = &[
+    bind(
+        &[ctrl('z')],
+        "Ctrl-Z",
+        "",
+        "stops limpid and its commands; fg in the shell continues them",
+        Action::Suspend,
+    ),
+    bind(
+        &[Key(KeyCode::Char('m'), KeyModifiers::ALT)],
+        "Alt-M",
+        "",
+        "the mouse: the wheel scrolls, a click gives a pane the keys; again: off, as at the start",
+        Action::Mouse,
+    ),
+];
 
 const LIST: &[Binding] = &[
     bind(&[key(KeyCode::Enter)], "Enter", "choose", "takes the selected row", Action::Submit),
@@ -461,21 +472,92 @@ const SEARCH: &[Binding] = &[
     INTERRUPT,
 ];
 
+const ZOOM: Binding =
+    bind(&[letter('f')], "f", "full", "all the room for this pane; again: all panes", Action::Zoom);
+
+/// How the room is divided.
+const SPLITS: &[Binding] = &[
+    bind(&[letter('<')], "<", "", "a narrower conversation", Action::Narrower),
+    bind(&[letter('>')], ">", "", "a wider conversation", Action::Wider),
+    bind(&[letter('-')], "-", "", "fewer rows for the tools", Action::Shorter),
+    bind(&[letter('+')], "+", "", "more rows for the tools", Action::Taller),
+];
+
+const COPY: Binding = bind(
+    &[letter('y')],
+    "y",
+    "copy",
+    "copies the text at hand: message, call, row, view; to the clipboard, as it was written",
+    Action::Copy,
+);
+const COPY_PART: Binding = bind(
+    &[letter('Y')],
+    "Y",
+    "",
+    "copies a part of it: a code block, the command, some lines",
+    Action::CopyPart,
+);
+
+const PICK: &[Binding] = &[
+    bind(
+        &[key(KeyCode::Enter), letter('y')],
+        "Enter",
+        "copy",
+        "copies the chosen lines (also y)",
+        Action::Copy,
+    ),
+    bind(&[key(KeyCode::Esc), letter('q')], "Esc", "close", "copies nothing", Action::Back),
+    bind(
+        &[letter(' '), letter('v')],
+        "Space",
+        "several lines",
+        "begins to choose several lines here, or goes back to one",
+        Action::Mark,
+    ),
+    bind(
+        &[letter('c')],
+        "c",
+        "next block",
+        "chooses the next code block; of a call, the command or what came of it",
+        Action::NextPart,
+    ),
+    bind(
+        &[letter('w')],
+        "w",
+        "to a file",
+        "writes them into a new private file",
+        Action::WriteCopy,
+    ),
+    bind(&[key(KeyCode::Up), letter('k')], "↑", "", "the line above", Action::Up),
+    bind(&[key(KeyCode::Down), letter('j')], "↓", "", "the line below", Action::Down),
+    PAGE_UP,
+    PAGE_DOWN,
+    START,
+    END,
+    HELP_KEY,
+    INTERRUPT,
+];
+
 /// The tables of a context, the most useful first.
 pub(super) fn tables(context: Context) -> &'static [&'static [Binding]] {
     match context {
         Context::Prompt => &[PROMPT],
         Context::Completion => &[COMPLETION],
-        Context::Conversation => &[CONVERSATION, MATCHES, COMMANDS],
-        Context::Tools => &[TOOLS, COMMANDS],
-        Context::Call => &[CALL, MATCHES, COMMANDS],
-        Context::Inspector => &[INSPECTOR, VIEWS, AROUND, COMMANDS],
-        Context::Message => &[MESSAGE, MATCHES, VIEWS, AROUND, COMMANDS],
+        Context::Conversation => &[CONVERSATION, &[COPY_PART], SPLITS, MATCHES, COMMANDS],
+        Context::Tools => &[TOOLS, &[COPY, COPY_PART, ZOOM], SPLITS, COMMANDS],
+        Context::Call => &[CALL, &[COPY, COPY_PART, ZOOM], SPLITS, MATCHES, COMMANDS],
+        Context::Inspector => {
+            &[INSPECTOR, &[COPY, COPY_PART, ZOOM], SPLITS, VIEWS, AROUND, COMMANDS]
+        }
+        Context::Message => {
+            &[MESSAGE, &[COPY, COPY_PART, ZOOM], SPLITS, MATCHES, VIEWS, AROUND, COMMANDS]
+        }
         Context::Approval => &[CHOICES, APPROVAL, COMMANDS_ONLY],
         Context::ApprovalWaits => &[APPROVAL, COMMANDS_ONLY],
         Context::CommandField => &[COMMAND_FIELD],
         Context::ReasonField => &[REASON_FIELD],
         Context::Search => &[SEARCH],
+        Context::Pick => &[PICK],
         Context::Help => &[HELP],
         Context::List => &[LIST],
     }

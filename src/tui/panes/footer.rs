@@ -8,7 +8,8 @@ use super::inspector::View as Inspected;
 use super::offer::Offer;
 use crate::text;
 use crate::tui::View;
-use crate::tui::keymap::{self, Context};
+use crate::tui::keymap::{self, Action, Context};
+use crate::tui::layout::{self, Shape};
 use crate::tui::model::TWICE;
 use crate::tui::paint::{self, Piece};
 use crate::tui::search::Found;
@@ -69,7 +70,8 @@ fn keys(view: &View<'_>, context: Context, area: Rect, buf: &mut Buffer) {
     for binding in bindings {
         let short = word(view, context, binding);
         let gap = if pieces.len() > 1 { 2 } else { 0 };
-        let columns = gap + text::width(binding.label) + 1 + text::width(short);
+        let label = view.model.setup.keymap.label(Some(context), binding);
+        let columns = gap + text::width(label) + 1 + text::width(short);
         if short.is_empty() || used + columns > usize::from(area.width) {
             continue;
         }
@@ -77,7 +79,7 @@ fn keys(view: &View<'_>, context: Context, area: Rect, buf: &mut Buffer) {
         if gap > 0 {
             pieces.push(("  ", Look::Text));
         }
-        pieces.extend([(binding.label, Look::Key), (" ", Look::Text), (short, Look::Dim)]);
+        pieces.extend([(label, Look::Key), (" ", Look::Text), (short, Look::Dim)]);
     }
     paint::pieces(buf, (area.x, area.y), area.width, &pieces, view.theme);
 }
@@ -86,14 +88,17 @@ fn keys(view: &View<'_>, context: Context, area: Rect, buf: &mut Buffer) {
 fn is_urgent(view: &View<'_>, context: Context, binding: &keymap::Binding) -> bool {
     let model = view.model;
     if model.searched(model.focus).is_some() {
-        return matches!(binding.label, "n" | "N");
+        return matches!(binding.action(), Action::NextMatch | Action::PreviousMatch);
+    }
+    if binding.action() == Action::Zoom {
+        return layout::shape(model, model.size) != Shape::of(model.size);
     }
     context == Context::Prompt
-        && match binding.label {
-            "Tab" => model.approval.is_some() && !model.panel_is_next(),
-            "Ctrl-O" => model.offer.is_some(),
-            "Esc" => model.running || model.offer.is_some(),
-            "Ctrl-S" => model.running,
+        && match binding.action() {
+            Action::NextPane => model.approval.is_some() && !model.panel_is_next(),
+            Action::TakeOffer => model.offer.is_some(),
+            Action::Back => model.running || model.offer.is_some(),
+            Action::Steer => model.running,
             _ => false,
         }
 }
@@ -101,25 +106,33 @@ fn is_urgent(view: &View<'_>, context: Context, binding: &keymap::Binding) -> bo
 /// Some keys are only good for something at times.
 fn word<'a>(view: &View<'_>, context: Context, binding: &'a keymap::Binding) -> &'a str {
     let model = view.model;
-    match (context, binding.label) {
-        (_, "n") if model.searched(model.focus).is_some() => "next",
-        (_, "N") if model.searched(model.focus).is_some() => "before",
-        (Context::Conversation | Context::Call | Context::Message, "Esc")
+    match (context, binding.action()) {
+        (_, Action::NextMatch) if model.searched(model.focus).is_some() => "next",
+        (_, Action::PreviousMatch) if model.searched(model.focus).is_some() => "before",
+        (Context::Conversation | Context::Call | Context::Message, Action::Back)
             if model.searched(model.focus).is_some() =>
         {
             "leave"
         }
-        (Context::Prompt, "Enter") if model.running => "queue",
-        (Context::Prompt, "Ctrl-S") if !model.running || model.queue.next().is_none() => "",
-        (Context::List, "Tab") if !model.asks_for_models() => "",
-        (Context::Prompt, "Esc") if model.approval.is_some() => "deny",
-        (Context::Prompt, "Ctrl-O") => model.offer.as_ref().map_or("", Offer::word),
-        (Context::Prompt, "Esc") if model.offer.is_some() && !model.running => "not now",
-        (Context::Prompt, "Esc") if !model.running => "",
-        (Context::Prompt, "Tab") if model.approval.is_some() && !model.panel_is_next() => "decide",
-        (Context::Message, "r") if model.inspector.view != Inspected::Message => "",
-        (Context::Message, "r") if model.inspector.exact => "readable",
-        (Context::Conversation | Context::Tools | Context::Inspector, "Esc")
+        (Context::Prompt, Action::Submit) if model.running => "queue",
+        (Context::Prompt, Action::Steer) if !model.running || model.queue.next().is_none() => "",
+        (Context::List, Action::Ask) if !model.asks_for_models() => "",
+        (Context::Prompt, Action::Back) if model.approval.is_some() => "deny",
+        (Context::Prompt, Action::TakeOffer) => model.offer.as_ref().map_or("", Offer::word),
+        (Context::Prompt, Action::Back) if model.offer.is_some() && !model.running => "not now",
+        (Context::Prompt, Action::Back) if !model.running => "",
+        (Context::Prompt, Action::NextPane)
+            if model.approval.is_some() && !model.panel_is_next() =>
+        {
+            "decide"
+        }
+        (_, Action::Zoom) if layout::shape(model, model.size) != Shape::of(model.size) => {
+            "all panes"
+        }
+        (_, Action::Zoom) if Shape::of(model.size) != Shape::Wide => "",
+        (Context::Message, Action::Raw) if model.inspector.view != Inspected::Message => "",
+        (Context::Message, Action::Raw) if model.inspector.exact => "readable",
+        (Context::Conversation | Context::Tools | Context::Inspector, Action::Back)
             if model.approval.is_some() =>
         {
             "decide"

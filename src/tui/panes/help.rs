@@ -54,9 +54,10 @@ pub(in crate::tui) fn draw(
     let inside = paint::pane(buf, area, true, &[("Help ", Look::Focus)], view.theme);
     let mut rows = Rows::default();
     let mut last = "";
-    for (section, binding) in keymap::sections(context) {
+    for (section, place, binding) in keymap::actions(context) {
         heading(&mut rows, &mut last, section, inside.width);
-        entry(&mut rows, binding.label, binding.long, inside.width);
+        let label = view.model.setup.keymap.label(place, binding);
+        entry(&mut rows, label, binding.long, inside.width);
     }
     heading(&mut rows, &mut last, "Editing", inside.width);
     for (keys, what) in EDITING {

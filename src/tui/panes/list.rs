@@ -132,7 +132,8 @@ pub(in crate::tui) fn draw(
 fn draw_rows(view: &View<'_>, list: &List, rows: &[Row], area: Rect, buf: &mut Buffer) {
     let shown = list.shown(rows);
     if shown.is_empty() {
-        let nothing = if rows.is_empty() { "" } else { "Nothing holds what was typed." };
+        let nothing =
+            if rows.is_empty() { "" } else { "Nothing holds what was typed. Backspace, or Esc." };
         return paint::line(buf, area, nothing, Look::Dim, view.theme);
     }
     let safe: Vec<Vec<(String, Look)>> = shown.iter().map(|&place| safe(&rows[place])).collect();

@@ -10,6 +10,7 @@ pub(super) mod inspector;
 pub(super) mod list;
 pub(super) mod offer;
 mod output;
+pub(super) mod picker;
 pub(super) mod prompt;
 pub(super) mod queue;
 mod readable;

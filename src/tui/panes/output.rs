@@ -20,6 +20,17 @@ pub(in crate::tui) enum Output {
 }
 
 impl Output {
+    /// What was read, as it was left on a terminal.
+    pub(super) fn text(&self) -> Option<String> {
+        let Self::Read(Ok(bytes)) = self else { return None };
+        let mut text = String::new();
+        let mut printed = Printed::default();
+        let mut take = |piece: &str, _| text.push_str(piece);
+        printed.push(bytes, &mut take);
+        printed.finish(&mut take);
+        Some(text)
+    }
+
     /// Its rows below those that are there.
     pub(super) fn lay_out(&self, rows: &mut Rows, width: u16) {
         match self {

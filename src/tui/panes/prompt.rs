@@ -48,6 +48,10 @@ pub(in crate::tui) enum Submitted {
     Revoke,
     /// `/restore`
     Restore,
+    /// `/mouse`
+    Mouse,
+    /// `/copy`
+    Copy,
     /// `/help`
     Help,
     /// `/model` and the words after it
@@ -88,6 +92,8 @@ impl Submitted {
             "/allowed" => return Self::Allowed,
             "/revoke" => return Self::Revoke,
             "/restore" => return Self::Restore,
+            "/mouse" => return Self::Mouse,
+            "/copy" => return Self::Copy,
             "/help" => return Self::Help,
             "/quit" | "q" | "exit" => return Self::Quit,
             _ => {}

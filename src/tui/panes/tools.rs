@@ -14,6 +14,7 @@ use crate::conversation::{
 };
 use crate::text;
 use crate::tui::View;
+use crate::tui::copy::Copyable;
 use crate::tui::keymap::Action;
 use crate::tui::model::{Effect, Focus};
 use crate::tui::paint;
@@ -174,6 +175,20 @@ impl Tools {
         self.selected = if to >= newest { None } else { Some(to) };
     }
 
+    /// The selected or opened call: its command, and below it what is shown of what came of it.
+    pub(in crate::tui) fn copyable(&self, session: &Session) -> Option<Copyable> {
+        let id = self.opened.as_ref().or_else(|| self.calls.get(self.selected()))?;
+        let command = call::command(session.calls.get(id)?);
+        let written = self.output.as_ref().and_then(Output::text);
+        let detail = self.details.get(id);
+        let told = detail.and_then(|detail| {
+            let result = detail.result.as_ref().and_then(|entry| entry.result());
+            let told = result.map(|result| result.text.as_str()).or(detail.own.as_deref());
+            Some(told.unwrap_or(&detail.tail))
+        });
+        Some(Copyable::of_parts([command, written.as_deref().or(told).unwrap_or_default()]))
+    }
+
     /// Asks for the opened call's output if it is to be shown and was not read yet.
     pub(in crate::tui) fn wanted(&mut self, session: &Session) -> Option<Effect> {
         if !matches!(self.output, Some(Output::Wanted)) {
@@ -233,7 +248,7 @@ pub(in crate::tui) fn draw_list(
     let tools = &view.model.tools;
     let height = usize::from(area.height);
     if tools.calls.is_empty() {
-        let text = "No calls yet. Commands that the model asks for are listed here.";
+        let text = "No calls yet. Commands that the model asks for are listed here; !ls in the prompt runs one of your own.";
         let mut rows = Rows::default();
         rows.push(text, Look::Dim, 0, area.width);
         rows.draw(0, area, buf, view.theme);

@@ -315,7 +315,7 @@ fn choices(approval: &Approval, width: u16, armed: bool) -> Vec<Vec<(String, Loo
             _ => binding.short,
         };
         let (key, word) = if possible { (Look::Key, Look::Text) } else { (Look::Dim, Look::Dim) };
-        let pieces = vec![(binding.label.to_owned(), key), (format!(" {what}"), word)];
+        let pieces = vec![(binding.label().to_owned(), key), (format!(" {what}"), word)];
         push(&mut rows, &mut used, pieces, width);
     }
     rows

@@ -21,6 +21,7 @@ use crate::conversation::{
     Session, TransitionReason,
 };
 use crate::text;
+use crate::tui::copy::Copyable;
 use crate::tui::keymap::Action;
 use crate::tui::scroll::Scroll;
 use crate::tui::theme::Look;
@@ -139,6 +140,30 @@ impl Conversation {
             }
         }
         None
+    }
+
+    /// The text of the item at hand; of a call, the command and what the model was told.
+    pub(in crate::tui) fn copyable(&self, session: &Session) -> Option<Copyable> {
+        let item = &self.items.get(self.at_hand?)?.item;
+        Some(match item {
+            Item::Call(id) => {
+                let command = session.calls.get(id).map_or("", |log| super::call::command(log));
+                let told = self.results.get(id).and_then(|entry| entry.result());
+                Copyable::of_parts([command, told.map_or("", |told| &told.text)])
+            }
+            Item::Prompt(_) | Item::Said { .. } => Copyable::markdown(item.source()),
+            Item::Failure(failure) => {
+                Copyable::plain(format!("{}\n{}", failure.cause(), failure.next_step()))
+            }
+            _ => Copyable::plain(item.source()),
+        })
+    }
+
+    /// What the model said last.
+    pub(in crate::tui) fn last_said(&self) -> Option<String> {
+        let mut items = self.items.iter().rev();
+        let said = items.find(|placed| matches!(placed.item, Item::Said { .. }))?;
+        Some(said.item.source())
     }
 
     /// Folds or unfolds the item at hand.

@@ -10,7 +10,7 @@ use crate::tui::theme::Look;
 pub(super) fn lay_out(beginning: Option<&Beginning>, width: u16) -> Rows {
     let mut rows = Rows::default();
     let intro = "No request yet. For each turn, the messages that were posted are listed here, \
-                 byte for byte.";
+                 byte for byte. A prompt is all it takes.";
     rows.push(intro, Look::Dim, 0, width);
     let Some(Beginning { system_prompt, context }) = beginning else { return rows };
     let told = [("system", Some(system_prompt)), ("context", context.as_ref())];

@@ -4,6 +4,7 @@
 //! turn and view is shown, and what has to be read for it. How it is drawn is `view`'s.
 
 mod before;
+mod copied;
 mod diff;
 mod tabs;
 mod view;

@@ -1,0 +1,64 @@
+//! What the inspector gives to copy: the selected row or the view that is open, as exact as it is
+//! shown.
+
+use super::{Inspector, View, diff};
+use crate::conversation::{Session, TurnNumber};
+use crate::tui::copy::Copyable;
+use crate::tui::model::Beginning;
+use crate::tui::panes::readable::readable;
+use crate::wire::outline::RowKind;
+use crate::wire::rows_of_turn;
+use crate::wire::views::{self, Line};
+
+impl Inspector {
+    /// The text that keys are about.
+    pub(in crate::tui) fn copyable(
+        &self,
+        session: &Session,
+        beginning: Option<&Beginning>,
+    ) -> Option<Copyable> {
+        let Some(turn) = self.turn(session) else {
+            let Beginning { system_prompt, context } = beginning?;
+            let context = context.as_deref().unwrap_or_default();
+            return Some(Copyable::of_parts([system_prompt, context]));
+        };
+        let parts = session.parts_of(turn.number);
+        let previous = session.parts_of(TurnNumber(turn.number.0.saturating_sub(1)));
+        let lines = match self.view {
+            View::Roles | View::Message => {
+                let rows = rows_of_turn(turn, &parts, &previous, session);
+                let row = rows.get(self.selected.min(self.list.rows.saturating_sub(1)))?;
+                let exact: String = row.parts.iter().map(|&part| &*parts[part].text).collect();
+                let is_exact = self.exact || matches!(row.kind, RowKind::Envelope);
+                let readable = if is_exact { None } else { readable(&exact) };
+                return Some(Copyable::plain(readable.unwrap_or(exact)));
+            }
+            View::Diff => {
+                let rows = rows_of_turn(turn, &parts, &previous, session);
+                let lines = diff::lines(&rows, &parts, &previous, session);
+                let lines: Vec<String> = lines.into_iter().map(|(line, _)| line).collect();
+                return Some(Copyable::plain(lines.join("\n")));
+            }
+            View::Request => {
+                let mut lines = views::request(turn, &parts);
+                // The body can be chosen at once.
+                let body = lines.pop().map(|line| line.text).unwrap_or_default();
+                return Some(Copyable::of_parts([&*text(lines), &*body]));
+            }
+            View::Response => {
+                let kept = self.kept.as_ref().filter(|(of, _)| *of == turn.number);
+                views::response(turn, kept.map_or(&[], |(_, kept)| kept))
+            }
+            View::Usage => views::usage(turn),
+        };
+        Some(Copyable::plain(text(lines)))
+    }
+}
+
+fn text(lines: Vec<Line>) -> String {
+    let line = |Line { lead, text, .. }: Line| match lead.is_empty() {
+        true => text,
+        false => format!("{lead} {text}"),
+    };
+    lines.into_iter().map(line).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,197 @@
+//! Copying without the mouse: what is copied, from where, and where it goes.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod stage;
+mod support;
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use crossterm::event::KeyCode;
+use limpid::conversation::{CallStatus, Receipt, TransitionReason};
+use limpid::tui::{Copied, CopyTo, Input};
+use stage::Stage;
+use support::limpid::World;
+use support::pty::Screen;
+use support::server::{Server, text};
+
+const LONG: &str = "One line that is much longer than the pane is wide, so that it is wrapped there: \
+    the copy must have it in one piece.";
+
+fn answered(columns: u16, rows: u16, answer: &str) -> Stage {
+    let mut stage = Stage::new(columns, rows);
+    stage.prompt("Tell me");
+    stage.request();
+    stage.reply(answer, &[]);
+    stage.ended(TransitionReason::Answered);
+    stage.frame();
+    stage
+}
+
+fn copied(stage: &mut Stage) -> String {
+    stage.copied.take().expect("something is copied").0
+}
+
+#[test]
+fn a_message_is_copied_as_it_was_written() {
+    let source = format!("# Title\n\n{LONG}\n\n- *one*\n- two");
+    let mut stage = answered(80, 24, &source);
+    stage.press(KeyCode::Tab);
+    stage.press(KeyCode::Char('y'));
+    assert_eq!(stage.copied, Some((source.clone(), CopyTo::Clipboard)));
+    stage.input(Input::Copied { text: source.clone(), went: Copied::Clipboard });
+    let told = format!("Copied 6 lines, {} B.", source.len());
+    assert!(stage.screen().contains(&told), "{}", stage.screen());
+    stage.press(KeyCode::Char('p'));
+    stage.press(KeyCode::Char('y'));
+    assert_eq!(copied(&mut stage), "Tell me");
+}
+
+#[test]
+fn a_code_block_and_lines_are_chosen_with_the_keys_that_the_footer_names() {
+    let source = "Run it:\n\n```sh\nls -l\npwd\n```\n\nand then\n\n```\nx\n```\n";
+    let mut stage = answered(80, 24, source);
+    stage.press(KeyCode::Tab);
+    stage.press(KeyCode::Char('Y'));
+    let screen = stage.screen();
+    assert!(screen.contains("Copy ─ 2 lines, 9 B"), "{screen}");
+    assert!(screen.contains("Enter copy") && screen.contains("c next block"), "{screen}");
+    stage.press(KeyCode::Enter);
+    assert_eq!(copied(&mut stage), "ls -l\npwd");
+    assert!(!stage.screen().contains("Copy ─"));
+    stage.press(KeyCode::Char('Y'));
+    stage.press(KeyCode::Char('c'));
+    stage.press(KeyCode::Enter);
+    assert_eq!(copied(&mut stage), "x");
+    stage.press(KeyCode::Char('Y'));
+    for code in [KeyCode::Char(' '), KeyCode::Home, KeyCode::Char(' '), KeyCode::End] {
+        stage.press(code);
+    }
+    stage.press(KeyCode::Char('w'));
+    let all = source.trim_end().to_owned();
+    assert_eq!(stage.copied.take(), Some((all, CopyTo::File)));
+    stage.press(KeyCode::Char('Y'));
+    stage.press(KeyCode::Esc);
+    assert_eq!(stage.copied, None);
+}
+
+#[test]
+fn a_call_is_its_command_and_what_came_of_it() {
+    let mut stage = Stage::new(120, 40);
+    stage.prompt("Look");
+    stage.request();
+    stage.reply("", &["ls\npwd"]);
+    stage.decided(1, Some("ls\npwd"), None);
+    stage.started(1);
+    let receipt = Receipt { produced: 4, lines: 2, sent: 20, cut: 0, file: None };
+    stage.finished(1, CallStatus::Exited(0), 10, receipt, "a\nb\n[exit code 0]\n");
+    stage.frame();
+    stage.press(KeyCode::Tab);
+    stage.press(KeyCode::Char('c'));
+    stage.press(KeyCode::Char('Y'));
+    stage.press(KeyCode::Enter);
+    assert_eq!(copied(&mut stage), "ls\npwd");
+    stage.press(KeyCode::Tab);
+    stage.press(KeyCode::Char('y'));
+    assert_eq!(copied(&mut stage), "ls\npwd\na\nb\n[exit code 0]");
+    stage.press(KeyCode::Enter);
+    stage.press(KeyCode::Char('Y'));
+    stage.press(KeyCode::Char('c'));
+    stage.press(KeyCode::Char('y'));
+    assert_eq!(copied(&mut stage), "a\nb\n[exit code 0]");
+}
+
+#[test]
+fn the_inspector_gives_rows_and_the_exact_body() {
+    let mut stage = answered(120, 40, "Yes.");
+    for _ in 0..3 {
+        stage.press(KeyCode::Tab);
+    }
+    stage.press(KeyCode::Char('y'));
+    assert!(copied(&mut stage).contains("You are an agent in a terminal."));
+    stage.press(KeyCode::Char('4'));
+    stage.frame();
+    stage.press(KeyCode::Char('Y'));
+    stage.press(KeyCode::Char('c'));
+    stage.press(KeyCode::Enter);
+    let body = copied(&mut stage);
+    let parsed: serde_json::Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(parsed["messages"][1]["content"], "Tell me");
+}
+
+#[test]
+fn slash_copy_copies_the_last_answer_and_says_when_there_is_none() {
+    let mut stage = Stage::new(80, 24);
+    stage.type_text("/copy");
+    stage.press(KeyCode::Enter);
+    assert_eq!(stage.copied, None);
+    assert!(stage.screen().contains("The model has said nothing yet."), "{}", stage.screen());
+    let mut stage = answered(80, 24, "The *answer*.");
+    stage.type_text("/copy");
+    stage.press(KeyCode::Enter);
+    assert_eq!(copied(&mut stage), "The *answer*.");
+}
+
+fn told(world: &World, answer: &str, variables: &[(&str, &str)]) -> Screen {
+    let server = Server::start(vec![text(answer)]);
+    let url = server.url();
+    let arguments = ["--url", &url, "--model", "m"];
+    let mut screen = Screen::start_with(world, &arguments, 80, 24, variables);
+    screen.keys("go");
+    screen.shows("go");
+    screen.keys("\r");
+    screen.shows("in one piece.");
+    screen.keys("/copy");
+    screen.shows("/copy");
+    screen.keys("\r");
+    screen
+}
+
+#[test]
+fn a_program_gets_the_unwrapped_text_and_so_does_the_terminal() {
+    let world = World::new();
+    let bin = world.home().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let program = bin.join("wl-copy");
+    std::fs::write(&program, "#!/bin/sh\ncat > \"$HOME/clipboard\"\n").unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let variables = [("PATH", path.as_str()), ("WAYLAND_DISPLAY", "wayland-0")];
+    let mut screen = told(&world, LONG, &variables);
+    screen.shows(&format!("Copied 1 line, {} B.", LONG.len()));
+    assert_eq!(std::fs::read_to_string(world.home().join("clipboard")).unwrap(), LONG);
+    let raw = String::from_utf8_lossy(&screen.raw).into_owned();
+    let (_, rest) = raw.split_once("\x1b]52;c;").unwrap();
+    let (sent, _) = rest.split_once('\x07').unwrap();
+    use base64::Engine as _;
+    let sent = base64::engine::general_purpose::STANDARD.decode(sent).unwrap();
+    assert_eq!(String::from_utf8(sent).unwrap(), LONG);
+}
+
+#[test]
+fn a_program_that_hangs_holds_nobody_up() {
+    let world = World::new();
+    let bin = world.home().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let program = bin.join("xclip");
+    std::fs::write(&program, "#!/bin/sh\nexec sleep 600\n").unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let mut screen = told(&world, LONG, &[("PATH", path.as_str()), ("DISPLAY", ":99")]);
+    screen.keys("typed meanwhile");
+    screen.shows("typed meanwhile");
+    screen.shows("by way of the terminal.");
+}
+
+#[test]
+fn what_is_too_long_for_the_terminal_is_written_to_a_private_file() {
+    let world = World::new();
+    let answer = format!("{}\n\nin one piece.", "0123456789 ".repeat(9_000));
+    let mut screen = told(&world, &answer, &[]);
+    screen.shows(" in /");
+    assert!(!String::from_utf8_lossy(&screen.raw).contains("\x1b]52;"));
+    let folder = world.data().join("limpid/copies");
+    let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap();
+    assert_eq!(std::fs::read_to_string(file.path()).unwrap(), answer);
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+}
