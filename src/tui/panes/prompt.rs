@@ -48,6 +48,8 @@ pub(in crate::tui) enum Submitted {
     Revoke,
     /// `/restore`
     Restore,
+    /// `/theme` and the words after it
+    Theme(Vec<String>),
     /// `/help`
     Help,
     /// `/model` and the words after it
@@ -107,6 +109,7 @@ impl Submitted {
         match first {
             Some("/model") => return Self::Model(words.map(str::to_owned).collect()),
             Some("/set") => return Self::Set(words.map(str::to_owned).collect()),
+            Some("/theme") => return Self::Theme(words.map(str::to_owned).collect()),
             _ => {}
         }
         match word.strip_prefix('/') {
