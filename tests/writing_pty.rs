@@ -78,7 +78,7 @@ fn a_stop_holds_the_queue_and_what_was_sent_into_the_turn_too_late_is_in_it() {
 
 /// Lines of the conversation as a screen shows them that has read nothing but the journal.
 fn replayed(journal: &std::path::Path, columns: u16, rows: u16) -> String {
-    use limpid::tui::{self, Input, Keymap, Model, RenderCache, Setup};
+    use limpid::tui::{self, Input, Keymap, Model, RenderCache, Setup, Theme};
     let now = std::time::Instant::now();
     let text = std::fs::read_to_string(journal.join("journal.jsonl")).unwrap();
     let records: Vec<limpid::conversation::Stamped> =
@@ -94,7 +94,7 @@ fn replayed(journal: &std::path::Path, columns: u16, rows: u16) -> String {
         mode: limpid::approval::Mode::Ask,
         turn_limit: 50,
         keymap: Keymap::default(),
-        colour: true,
+        theme: Theme::read("none", tui::BUILT_IN_THEMES[4].1, false).unwrap(),
     });
     for stamped in records {
         let event = limpid::conversation::Event::Record(stamped.into());

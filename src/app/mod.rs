@@ -16,6 +16,7 @@ mod signals;
 mod stdio;
 mod suspend;
 mod terminal;
+mod themes;
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -31,10 +32,10 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::sync::mpsc::{self, error::TrySendError};
 
 use crate::agent::{Handle, now_ms};
-use crate::cli::{Start, runtime};
+use crate::cli::{Start, runtime, usage};
 use crate::text::{self, Show};
 use crate::tools;
-use crate::tui::{self, Effect, Input, Model, RenderCache, Setup};
+use crate::tui::{self, Effect, Input, Model, RenderCache, Setup, Theme};
 use burst::Bursts;
 use editor::Editor;
 use leave::Left;
@@ -42,6 +43,7 @@ use notify::{Caller, Doing, Means};
 use signals::{Asked, Signals};
 use terminal::Screen;
 pub(crate) use terminal::unfit;
+use themes::Themes;
 
 /// Shortest time between two frames of what streams in.
 const FRAME: Duration = Duration::from_millis(16);
@@ -57,12 +59,17 @@ const MANY: usize = 64;
 /// # Errors
 /// What the terminal or the runtime says; the terminal is given back before.
 pub fn run(start: Start) -> color_eyre::Result<ExitCode> {
+    let themes = Themes::new(start.themes.clone(), |name| std::env::var(name).ok());
+    let theme = match themes.first(start.theme.as_deref()) {
+        Ok(theme) => theme,
+        Err(why) => return usage(&format!("{why}. Nothing was started")),
+    };
     reports::install(start.secrets.clone());
     let runtime = runtime()?;
     let (left, session) = runtime.block_on(async {
         // First of all: from here on a signal ends limpid in good order.
         let mut signals = Signals::listen()?;
-        let lived = live(start, &mut signals).await;
+        let lived = live(start, (themes, theme), &mut signals).await;
         terminal::restore();
         lived
     })?;
@@ -72,8 +79,12 @@ pub fn run(start: Start) -> color_eyre::Result<ExitCode> {
 
 /// Lives until the user leaves; then everything that ran has ended. With it comes the session's
 /// directory, if anything was saved.
-async fn live(start: Start, signals: &mut Signals) -> io::Result<(Left, Option<PathBuf>)> {
-    let mut app = App::open(&start)?;
+async fn live(
+    start: Start,
+    looks: (Themes, Theme),
+    signals: &mut Signals,
+) -> io::Result<(Left, Option<PathBuf>)> {
+    let mut app = App::open(&start, looks)?;
     app.draw()?;
     let mut handle = start.spawn(true).await?;
     let saved = handle.saved_in.clone();
@@ -93,6 +104,7 @@ async fn live(start: Start, signals: &mut Signals) -> io::Result<(Left, Option<P
 struct App {
     screen: Screen,
     model: Model,
+    themes: Themes,
     cache: RenderCache,
     bursts: Bursts,
     caller: Caller,
@@ -109,24 +121,30 @@ struct App {
 
 impl App {
     /// Takes the terminal.
-    fn open(start: &Start) -> io::Result<Self> {
+    fn open(start: &Start, (themes, theme): (Themes, Theme)) -> io::Result<Self> {
         let directory = shown(&start.directory);
         let means = Means::new(start.notify, start.title, |name| std::env::var(name).ok());
         let safe = text::visible(&directory, Show::Prose).into_owned();
         let mut caller = Caller::new(means, safe);
         take(&mut caller)?;
-        let model = Model::new(Setup {
+        let asked = start.theme.as_ref().filter(|asked| **asked != theme.name);
+        let other = asked.map(|asked| themes.read(asked));
+        let mut model = Model::new(Setup {
             directory,
             profile: start.profile.clone(),
             parameters: start.parameters(),
             mode: start.mode,
             turn_limit: start.turn_limit,
             keymap: start.keymap.clone(),
-            colour: std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
+            theme,
         });
+        if let Some(refused) = other {
+            tui::update(&mut model, Input::Theme(refused), Instant::now());
+        }
         Ok(Self {
             screen: Screen::new()?,
             model,
+            themes,
             cache: RenderCache::default(),
             bursts: Bursts::default(),
             caller,
@@ -315,6 +333,10 @@ impl App {
                     Effect::ReadOutput { call, file } => {
                         lookup::output(call, file, self.answers.0.clone());
                     }
+                    Effect::UseTheme(name) => {
+                        inputs.push_back(Input::Theme(self.themes.read(&name)));
+                    }
+                    Effect::ListThemes => inputs.push_back(Input::Themes(self.themes.names())),
                     Effect::ReadExchanges { turn, attempts } => {
                         let session = handle.saved_in.get().cloned();
                         lookup::exchanges(session, turn, attempts, self.answers.0.clone());

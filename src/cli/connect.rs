@@ -12,7 +12,7 @@ use crate::agent::{self, Config, Handle, HttpModel};
 use crate::approval::Mode;
 use crate::config::instructions::{self, Instructions};
 use crate::config::{
-    Choice, ChoiceError, Notify, Problem, Source, Sourced, built_in_key_variables,
+    Choice, ChoiceError, Notify, Places, Problem, Source, Sourced, built_in_key_variables,
 };
 use crate::conversation::{Parameter, ParameterValue, Profile};
 use crate::net::{Client, Endpoint, Key, Limits};
@@ -68,6 +68,10 @@ pub struct Start {
     pub title: bool,
     /// The keys of the screen.
     pub keymap: Keymap,
+    /// The theme that was asked for.
+    pub theme: Option<String>,
+    /// Where the user's own themes are.
+    pub themes: Option<PathBuf>,
     way: Way,
     switchboard: Switchboard,
     command_limit: Duration,
@@ -158,6 +162,8 @@ impl Connection {
             keymap: loaded.keymap.clone(),
             title: values.title.as_ref().is_none_or(|title| title.value),
             context: values.context.as_ref().is_none_or(|context| context.value),
+            theme: values.theme.as_ref().map(|theme| theme.value.clone()),
+            themes: Places::of(|name| std::env::var_os(name)).themes,
             withheld: loaded.key_variables(),
             secrets: secrets.clone(),
             switchboard: Switchboard::new(self, &loaded, &way.profile, secrets),

@@ -92,6 +92,9 @@ pub struct Connection {
     /// Run commands without asking; dangerous ones still ask
     #[arg(long, global = true, help_heading = "What may run")]
     yolo: bool,
+    /// How the screen looks: dark, light, high-contrast, ansi, none, or a theme of your own
+    #[arg(long, global = true, value_name = "NAME")]
+    theme: Option<String>,
     /// Turns that one prompt may take [default: 50]
     #[arg(long, global = true, help_heading = "What may run", value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..))]

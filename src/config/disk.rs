@@ -15,6 +15,8 @@ use super::variables::DotEnv;
 pub struct Places {
     /// The user's settings; `None` if no home directory is known.
     pub config: Option<PathBuf>,
+    /// The user's own themes; `None` if no home directory is known.
+    pub themes: Option<PathBuf>,
     /// The answers about `.env` files; `None` if no home directory is known.
     pub trust: Option<PathBuf>,
 }
@@ -29,6 +31,7 @@ impl Places {
         };
         Self {
             config: below("XDG_CONFIG_HOME", ".config").map(|path| path.join("limpid/config.toml")),
+            themes: below("XDG_CONFIG_HOME", ".config").map(|path| path.join("limpid/themes")),
             trust: below("XDG_DATA_HOME", ".local/share")
                 .map(|path| path.join("limpid/trust.json")),
         }

@@ -110,6 +110,8 @@ layer! {
     Both effort: String,
     /// Tokens that a model may think.
     Both thinking_budget: u32,
+    /// Theme of the screen.
+    Top theme: String,
     /// Turns that one prompt may take.
     Top max_turns: u32,
     /// Seconds that one command may take.

@@ -27,6 +27,11 @@ pub(super) fn open_palette(model: &mut Model, context: Context) {
     model.popup = Some(Popup::of(Kind::Palette(context)));
 }
 
+/// Opens the themes.
+pub(super) fn open_themes(model: &mut Model, names: Vec<String>) {
+    model.popup = Some(Popup::of(Kind::Themes(names)));
+}
+
 /// Opens the profiles.
 pub(super) fn open_profiles(model: &mut Model) -> Vec<Effect> {
     model.popup = Some(Popup::of(Kind::Profiles(Vec::new())));
@@ -98,7 +103,7 @@ fn back(model: &mut Model) -> Vec<Effect> {
 }
 
 fn choose(model: &mut Model, choice: Choice, now: Instant) -> Vec<Effect> {
-    let Some(Popup { kind, .. }) = model.popup.take() else { return Vec::new() };
+    let Some(Popup { list, kind }) = model.popup.take() else { return Vec::new() };
     match (choice, kind) {
         (Choice::Act(context, action), _) => act(model, context, action, now),
         (Choice::Word(word), _) => {
@@ -125,6 +130,11 @@ fn choose(model: &mut Model, choice: Choice, now: Instant) -> Vec<Effect> {
             let kind = if effects.is_empty() { Kind::Value(parameter) } else { Kind::Parameters };
             model.popup = Some(Popup::of(kind));
             effects
+        }
+        // It stays open, so that one can try another.
+        (Choice::Theme(name), kind) => {
+            model.popup = Some(Popup { list, kind });
+            vec![Effect::UseTheme(name)]
         }
         (Choice::Model(_) | Choice::Value(_), _) => Vec::new(),
     }
@@ -194,6 +204,18 @@ pub(super) fn set_words(model: &mut Model, words: &[String]) -> Option<Vec<Effec
         return None;
     };
     Some(set(model, parameter, value)).filter(|effects| !effects.is_empty())
+}
+
+/// `/theme` with these words.
+pub(super) fn theme_words(model: &mut Model, words: &[String]) -> Option<Vec<Effect>> {
+    match words {
+        [] => Some(vec![Effect::ListThemes]),
+        [name] => Some(vec![Effect::UseTheme(name.clone())]),
+        _ => {
+            model.note = Some("/theme alone lists; /theme NAME changes.".to_owned());
+            None
+        }
+    }
 }
 
 fn connect(model: &mut Model, to: Destination) -> Vec<Effect> {

@@ -33,6 +33,7 @@ use ratatui::layout::{Position, Rect};
 pub use copy::{Copied, CopyTo};
 pub use keymap::{Context, KeyRow, KeySetting, Keymap};
 pub use model::{Effect, Input, Model, Setup};
+pub use theme::{BUILT_IN as BUILT_IN_THEMES, Theme, ThemeError};
 pub use update::update;
 
 use layout::{Areas, Shape};
@@ -43,7 +44,7 @@ use panes::{
 };
 use scroll::Measure;
 use search::Found;
-use theme::{Look, Theme};
+use theme::Look;
 
 /// What drawing keeps from one frame to the next.
 #[derive(Debug, Default)]
@@ -78,7 +79,7 @@ struct Shown {
 #[derive(Clone, Copy)]
 struct View<'a> {
     model: &'a Model,
-    theme: Theme,
+    theme: &'a Theme,
     now: Instant,
     unix_ms: u64,
 }
@@ -92,7 +93,7 @@ pub fn draw(
     now: Instant,
     now_unix_ms: u64,
 ) {
-    let theme = Theme { colour: model.setup.colour };
+    let theme = &model.setup.theme;
     let view = View { model, theme, now, unix_ms: now_unix_ms };
     let screen = frame.area();
     cache.shown = Shown { size: (screen.width, screen.height), ..Shown::default() };
@@ -111,6 +112,7 @@ pub fn draw(
     cache.shown.areas = areas;
     let context = model.context(now);
     let buf = frame.buffer_mut();
+    buf.set_style(screen, theme.style(Look::Text));
     status::draw(&view, areas.status, buf);
     draw_panes(
         &view,
@@ -228,7 +230,7 @@ fn pane(
     area: Rect,
     focused: bool,
     title: &[(String, Look)],
-    theme: Theme,
+    theme: &Theme,
 ) -> Rect {
     let pieces: Vec<paint::Piece<'_>> =
         title.iter().map(|(text, look)| (text.as_str(), *look)).collect();

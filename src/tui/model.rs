@@ -21,6 +21,7 @@ use super::panes::tools::Tools;
 use super::popup::{Kind, Popup};
 use super::scroll::Scroll;
 use super::search::Search;
+use super::theme::Theme;
 use crate::approval::Mode;
 use crate::conversation::{CallId, Command, Event, ParameterValue, Profile, Session, TurnNumber};
 use crate::wire::exchange::Kept;
@@ -40,8 +41,8 @@ pub struct Setup {
     pub turn_limit: u32,
     /// The keys in force.
     pub keymap: Keymap,
-    /// Whether colours may be used (`NO_COLOR` is not set).
-    pub colour: bool,
+    /// How it looks at the start.
+    pub theme: Theme,
 }
 
 /// What reaches the screen.
@@ -89,6 +90,10 @@ pub enum Input {
         /// Whether there are more.
         more: bool,
     },
+    /// What [`Effect::UseTheme`] asked for, or why it cannot be had.
+    Theme(Result<Theme, String>),
+    /// The names that [`Effect::ListThemes`] asked for.
+    Themes(Vec<String>),
     /// The moment that [`Model::next_wake`] named has come.
     Tick,
 }
@@ -128,6 +133,10 @@ pub enum Effect {
     ListPrompts,
     /// Look for the files of the directory, without anybody waiting for it; [`Input::Files`].
     ListFiles,
+    /// Read the theme of this name, and hand it over as [`Input::Theme`].
+    UseTheme(String),
+    /// Look which themes there are, and hand their names over as [`Input::Themes`].
+    ListThemes,
     /// End the program.
     Quit,
     /// Stop the program until the shell continues it.

@@ -18,7 +18,7 @@ pub(super) fn pieces(
     (x, y): (u16, u16),
     columns: u16,
     pieces: &[Piece<'_>],
-    theme: Theme,
+    theme: &Theme,
 ) -> u16 {
     let mut used: u16 = 0;
     for (piece, look) in pieces {
@@ -37,20 +37,33 @@ pub(super) fn pieces(
 }
 
 /// Draws one text, cut to the area's width, in its first row.
-pub(super) fn line(buf: &mut Buffer, area: Rect, content: &str, look: Look, theme: Theme) {
+pub(super) fn line(buf: &mut Buffer, area: Rect, content: &str, look: Look, theme: &Theme) {
     if area.height > 0 {
         pieces(buf, (area.x, area.y), area.width, &[(content, look)], theme);
     }
 }
 
 /// Writes a word into the bottom border of a pane, at its right; nothing if it does not fit.
-pub(super) fn foot(buf: &mut Buffer, area: Rect, word: &str, theme: Theme) {
+pub(super) fn foot(buf: &mut Buffer, area: Rect, word: &str, theme: &Theme) {
     let word = format!(" {word} ");
     let columns = u16::try_from(text::width(&word)).unwrap_or(u16::MAX);
     if columns <= area.width.saturating_sub(4) && area.height > 1 {
         let place = (area.right() - 2 - columns, area.bottom() - 1);
         pieces(buf, place, columns, &[(&word, Look::Dim)], theme);
     }
+}
+
+/// Empties an area.
+pub(super) fn clear(buf: &mut Buffer, area: Rect, theme: &Theme) {
+    Clear.render(area, buf);
+    buf.set_style(area, theme.style(Look::Text));
+}
+
+/// Marks a row of a pane as the selected one, with a sign in the air before it.
+pub(super) fn select(buf: &mut Buffer, row: Rect, theme: &Theme) {
+    let whole = Rect { x: row.x.saturating_sub(1), width: row.width + 1, ..row };
+    pieces(buf, (whole.x, row.y), 1, &[("▸", Look::Selected)], theme);
+    buf.set_style(whole, theme.style(Look::Selected));
 }
 
 /// Empties an area and draws a pane's border around it; returns what is inside, one column of air
@@ -60,9 +73,9 @@ pub(super) fn pane(
     area: Rect,
     focused: bool,
     title: &[Piece<'_>],
-    theme: Theme,
+    theme: &Theme,
 ) -> Rect {
-    Clear.render(area, buf);
+    clear(buf, area, theme);
     let look = if focused { Look::Text } else { Look::Border };
     border(buf, area, BorderType::Rounded, look, theme);
     if area.width > 4 && area.height > 0 {
@@ -75,7 +88,7 @@ pub(super) fn pane(
 }
 
 /// Draws a border of this kind.
-pub(super) fn border(buf: &mut Buffer, area: Rect, kind: BorderType, look: Look, theme: Theme) {
+pub(super) fn border(buf: &mut Buffer, area: Rect, kind: BorderType, look: Look, theme: &Theme) {
     Block::bordered().border_type(kind).border_style(theme.style(look)).render(area, buf);
 }
 

@@ -33,6 +33,8 @@ pub(super) enum Kind {
     Parameters,
     /// A value for one of them.
     Value(Parameter),
+    /// The themes.
+    Themes(Vec<String>),
 }
 
 /// What is known of a server's models.
@@ -62,6 +64,8 @@ pub(super) enum Choice {
     Parameter(Parameter),
     /// This value, or none.
     Value(Option<String>),
+    /// This theme.
+    Theme(String),
 }
 
 impl Popup {
@@ -76,6 +80,7 @@ impl Popup {
             Kind::Models { profile, .. } => format!("Model at {}", profile.name),
             Kind::Parameters => "Parameters of every request".to_owned(),
             Kind::Value(parameter) => parameter.name().to_owned(),
+            Kind::Themes(_) => "Theme".to_owned(),
         }
     }
 
@@ -104,6 +109,7 @@ impl Popup {
                 }
             }
             Kind::Value(parameter) => (format!("{}.", parameter.about()), Look::Dim),
+            Kind::Themes(_) => dim("Enter shows it. For always: limpid config set theme NAME"),
         }
     }
 
@@ -118,6 +124,7 @@ impl Popup {
                 Parameter::ALL.into_iter().map(|parameter| of_parameter(model, parameter)).collect()
             }
             Kind::Value(parameter) => values(*parameter, &typed),
+            Kind::Themes(names) => themes(names, &model.setup.theme.name),
         }
     }
 }
@@ -272,6 +279,14 @@ fn of_parameter(model: &Model, parameter: Parameter) -> (Row, Choice) {
         }
     };
     (row(&cells), Choice::Parameter(parameter))
+}
+
+fn themes(names: &[String], present: &str) -> Vec<(Row, Choice)> {
+    let of_theme = |name: &String| {
+        let mark = if name == present { "✓" } else { " " };
+        (row(&[(mark, Look::Good), (name, Look::Strong)]), Choice::Theme(name.clone()))
+    };
+    names.iter().map(of_theme).collect()
 }
 
 fn values(parameter: Parameter, typed: &str) -> Vec<(Row, Choice)> {

@@ -251,7 +251,7 @@ impl Rows {
     }
 
     /// Draws the rows from `top` on and returns how many were drawn.
-    pub(super) fn draw(&self, top: usize, area: Rect, buf: &mut Buffer, theme: Theme) -> u16 {
+    pub(super) fn draw(&self, top: usize, area: Rect, buf: &mut Buffer, theme: &Theme) -> u16 {
         self.draw_found(top, &[], None, area, buf, theme)
     }
 
@@ -264,7 +264,7 @@ impl Rows {
         here: Option<usize>,
         area: Rect,
         buf: &mut Buffer,
-        theme: Theme,
+        theme: &Theme,
     ) -> u16 {
         let mut y = area.y;
         for row in self.list.iter().skip(top).take(usize::from(area.height)) {
@@ -285,7 +285,7 @@ impl Rows {
         y - area.y
     }
 
-    fn draw_row(&self, row: &Row, area: Rect, buf: &mut Buffer, theme: Theme) {
+    fn draw_row(&self, row: &Row, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let lead = &self.leads[row.lead.clone()];
         if !lead.is_empty() {
             let room = row.indent.min(area.width).into();

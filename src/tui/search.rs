@@ -147,7 +147,7 @@ pub(super) fn draw_rows(
     measure: &mut Measure,
     area: Rect,
     buf: &mut Buffer,
-    theme: Theme,
+    theme: &Theme,
 ) -> Option<Found> {
     matches.update(rows, search.map_or("", Search::needle));
     let found = search.map(|search| {

@@ -1,7 +1,7 @@
 //! The words that the prompt knows: one table for what they mean, for completion and for the help.
 
 /// Each word and what it does.
-pub(super) const WORDS: [(&str, &str); 11] = [
+pub(super) const WORDS: [(&str, &str); 12] = [
     ("/help", "shows these keys"),
     ("/continue", "posts the history once more: after a failure, a stop or the turn limit"),
     ("/clear", "starts anew: the model will remember nothing, every command asks again"),
@@ -15,12 +15,13 @@ pub(super) const WORDS: [(&str, &str); 11] = [
     ("/set", "parameters: alone it lists them; /set temperature 0.2, /set temperature unset"),
     ("/copy", "copies what the model said last; in a pane, y and Y copy the text at hand"),
     ("/mouse", "takes the mouse for wheel and clicks, or gives it back to the terminal"),
+    ("/theme", "lists the themes; /theme NAME changes to another"),
     ("/restore", "sends again what was left out or shortened"),
     ("/quit", "ends limpid; so do q and exit alone"),
 ];
 
 /// Words that take others after them.
-const WITH_MORE: [&str; 2] = ["/model", "/set"];
+const WITH_MORE: [&str; 3] = ["/model", "/set", "/theme"];
 
 /// The word that a text is close to without being it: otherwise written (`/Help`), or with
 /// something after it that it does not take (`/clear now`).

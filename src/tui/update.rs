@@ -43,6 +43,13 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
         }
         Input::Event(event) => effects.extend(take_event(model, event, now)),
         Input::Output { call, read } => model.tools.take(&call, read),
+        Input::Theme(Ok(theme)) => {
+            model.note =
+                Some(format!("Theme: {0}. For always: limpid config set theme {0}", theme.name));
+            model.setup.theme = theme;
+        }
+        Input::Theme(Err(why)) => model.conversation.note(why),
+        Input::Themes(names) => choose::open_themes(model, names),
         Input::Exchanges { turn, kept } => model.inspector.take(turn, kept),
         Input::Copied { text, went } => model.note = Some(went.told(&copy::in_words(&text))),
         Input::Edited(Ok(text)) => model.prompt.replace(&text),
@@ -642,6 +649,7 @@ pub(super) fn perform(model: &mut Model, submitted: Submitted) -> Option<Vec<Eff
         Submitted::Nothing => return None,
         Submitted::Model(words) => return choose::model_words(model, &words),
         Submitted::Set(words) => return choose::set_words(model, &words),
+        Submitted::Theme(words) => return choose::theme_words(model, &words),
         Submitted::Unknown(word) => {
             let word = crate::text::visible(&word, crate::text::Show::Prose).into_owned();
             model.note =

@@ -13,7 +13,9 @@ use limpid::conversation::{
     Profile, Progress, Receipt, Record, RequestHead, RequestRecord, Response, Role, Stamped,
     ToolDefinition, TransitionReason, TurnNumber, Usage,
 };
-use limpid::tui::{self, CopyTo, Effect, Input, Keymap, Model, RenderCache, Setup};
+use limpid::tui::{
+    self, BUILT_IN_THEMES, CopyTo, Effect, Input, Keymap, Model, RenderCache, Setup, Theme,
+};
 use limpid::wire::exchange::Kept;
 use limpid::wire::{Assembler, Dialect, Format, Parameters, Settings};
 use ratatui::Terminal;
@@ -47,6 +49,13 @@ pub struct Stage {
     calls: Vec<(CallId, String)>,
 }
 
+fn theme(name: &str) -> Result<Theme, String> {
+    let Some((name, text)) = BUILT_IN_THEMES.iter().find(|(known, _)| *known == name) else {
+        return Err(format!("there is no theme \"{name}\""));
+    };
+    Ok(Theme::read(name, text, false).unwrap())
+}
+
 pub const SYSTEM: &str = "You are an agent in a terminal. Directory: /home/me/shop. Platform: linux. Shell: sh. \
 Run commands with the bash tool. Say what you found in few words.";
 
@@ -56,6 +65,14 @@ impl Stage {
     }
 
     pub fn with_mode(columns: u16, rows: u16, mode: Mode) -> Self {
+        Self::with(columns, rows, mode, theme("dark").unwrap())
+    }
+
+    pub fn with_theme(columns: u16, rows: u16, name: &str) -> Self {
+        Self::with(columns, rows, Mode::Ask, theme(name).unwrap())
+    }
+
+    fn with(columns: u16, rows: u16, mode: Mode, theme: Theme) -> Self {
         let profile = Profile {
             name: "dashscope".to_owned(),
             format: "openai-chat".to_owned(),
@@ -70,7 +87,7 @@ impl Stage {
             mode,
             turn_limit: 50,
             keymap: Keymap::default(),
-            colour: true,
+            theme,
         };
         let mut stage = Self {
             model: Model::new(setup),
@@ -110,6 +127,11 @@ impl Stage {
                 Effect::ReadOutput { call, file } => {
                     let read = std::fs::read(file).map_err(|error| error.to_string());
                     self.input(Input::Output { call, read });
+                }
+                Effect::UseTheme(name) => self.input(Input::Theme(theme(&name))),
+                Effect::ListThemes => {
+                    let names = BUILT_IN_THEMES.map(|(name, _)| name.to_owned());
+                    self.input(Input::Themes(names.to_vec()));
                 }
                 Effect::ReadExchanges { turn, attempts } => {
                     let kept = |attempt| self.kept.get(&attempt).cloned().unwrap_or(Kept::NotSaved);
@@ -193,6 +215,31 @@ impl Stage {
     }
 
     /// The screen as text: one line a row, wide characters once, and where the cursor is.
+    /// How each column of the screen looks, a letter for each style, and what the letters mean.
+    pub fn styles(&mut self) -> String {
+        self.frame();
+        let buffer = self.terminal.backend().buffer();
+        let mut known: Vec<String> = Vec::new();
+        let mut out = String::new();
+        for y in 0..buffer.area.height {
+            for x in 0..buffer.area.width {
+                let cell = &buffer[(x, y)];
+                let style = format!("{} on {} {:?}", cell.fg, cell.bg, cell.modifier);
+                let index = known.iter().position(|other| *other == style);
+                let index = index.unwrap_or_else(|| {
+                    known.push(style);
+                    known.len() - 1
+                });
+                out.push(char::from(b"abcdefghijklmnopqrstuvwxyz"[index]));
+            }
+            out.push('\n');
+        }
+        for (letter, style) in ('a'..).zip(known) {
+            out += &format!("{letter} {style}\n");
+        }
+        out
+    }
+
     pub fn screen(&mut self) -> String {
         self.frame();
         let buffer = self.terminal.backend().buffer();

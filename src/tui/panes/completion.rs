@@ -42,7 +42,7 @@ pub(in crate::tui) fn draw(view: &View<'_>, prompt: Rect, buf: &mut Buffer) {
         paint::pieces(buf, (inside.x, y), inside.width, &pieces, view.theme);
         if index == completion.selected {
             let row = Rect { y, height: 1, ..inside };
-            buf.set_style(row, view.theme.style(Look::Selected));
+            paint::select(buf, row, view.theme);
         }
     }
 }

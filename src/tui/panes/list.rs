@@ -151,7 +151,7 @@ fn draw_rows(view: &View<'_>, list: &List, rows: &[Row], area: Rect, buf: &mut B
         paint::pieces(buf, (area.x, y), area.width, &pieces, view.theme);
         if index == selected {
             let place = Rect { y, height: 1, ..area };
-            buf.set_style(place, view.theme.style(Look::Selected));
+            paint::select(buf, place, view.theme);
         }
     }
     let hidden = shown.len().saturating_sub(first + usize::from(area.height));

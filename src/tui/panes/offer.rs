@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::widgets::{BorderType, Clear, Widget as _};
+use ratatui::widgets::BorderType;
 
 use super::approval::QUIET;
 use crate::conversation::{EntryId, Overlay, Session};
@@ -169,7 +169,7 @@ pub(in crate::tui) fn draw(
     buf: &mut Buffer,
 ) -> bool {
     let inside = paint::inside(area);
-    Clear.render(area, buf);
+    paint::clear(buf, area, view.theme);
     if inside.height < 2 || inside.width < 20 {
         let hint = format!("Enlarge the window to {}", offer.word());
         paint::line(buf, area, &hint, Look::Warning, view.theme);

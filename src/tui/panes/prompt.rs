@@ -52,6 +52,8 @@ pub(in crate::tui) enum Submitted {
     Mouse,
     /// `/copy`
     Copy,
+    /// `/theme` and the words after it
+    Theme(Vec<String>),
     /// `/help`
     Help,
     /// `/model` and the words after it
@@ -113,6 +115,7 @@ impl Submitted {
         match first {
             Some("/model") => return Self::Model(words.map(str::to_owned).collect()),
             Some("/set") => return Self::Set(words.map(str::to_owned).collect()),
+            Some("/theme") => return Self::Theme(words.map(str::to_owned).collect()),
             _ => {}
         }
         match word.strip_prefix('/') {

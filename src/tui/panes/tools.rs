@@ -269,7 +269,7 @@ pub(in crate::tui) fn draw_list(
         let row = Rect { y, height: 1, ..area };
         draw_row(view, log, (index + 1, digits), row, buf);
         if focused && index == selected {
-            buf.set_style(row, view.theme.style(Look::Selected));
+            paint::select(buf, row, view.theme);
         }
         y += 1;
         if index == selected {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::widgets::{BorderType, Clear, Widget as _};
+use ratatui::widgets::BorderType;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::{Approval, Drawn, Field};
@@ -199,13 +199,13 @@ pub(in crate::tui) fn draw(
     let inside = paint::inside(area);
     let below_rows = below(approval, inside.width);
     if inside.width < COLUMNS || inside.height < 2 + below_rows {
-        Clear.render(area, buf);
+        paint::clear(buf, area, view.theme);
         let mut rows = Rows::default();
         rows.push("Enlarge the window to decide", Look::Panel, 0, area.width);
         rows.draw(0, area, buf, view.theme);
         return (None, None);
     }
-    Clear.render(area, buf);
+    paint::clear(buf, area, view.theme);
     paint::border(buf, area, BorderType::Double, Look::Panel, view.theme);
     let (place, of) = approval.position;
     let danger = if approval.analysis.dangers.is_empty() { "" } else { "Danger! " };

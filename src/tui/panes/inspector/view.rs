@@ -214,7 +214,7 @@ fn draw_list(
         let place = Rect { y, height: 1, ..area };
         paint::line(buf, place, &line, look, view.theme);
         if selected == Some(index) {
-            buf.set_style(place, view.theme.style(Look::Selected));
+            paint::select(buf, place, view.theme);
         }
     }
     Measure { top, total, height }
