@@ -102,11 +102,8 @@ async fn run(program: &str, arguments: &[&str], text: &str) -> Option<()> {
 
 /// Writes the text into a file.
 fn write(text: &str) -> Copied {
-    let Some(folder) = reports::folder() else {
-        let why = "no clipboard, and neither XDG_DATA_HOME nor HOME names a directory for a file.";
-        return Copied::Nowhere(why.to_owned());
-    };
-    match write_new(&folder.join("copies"), text) {
+    let written = reports::folder().and_then(|folder| write_new(&folder.join("copies"), text));
+    match written {
         Ok(path) => Copied::File(path.display().to_string()),
         Err(error) => Copied::Nowhere(format!("{error}.")),
     }
