@@ -79,7 +79,7 @@ struct Renderer<'a> {
     /// Targets of the links that are open, and where their texts begin.
     links: Vec<(String, usize)>,
     block: Option<Block>,
-    /// What came of a line of the block.
+    /// What came of a line of a code block or of HTML.
     code: String,
     table: Option<(Table, Vec<Inline>)>,
 }
@@ -100,7 +100,7 @@ impl Renderer<'_> {
             // As it is written, backticks included.
             Event::Code(_) => self.piece(range.clone(), Some(Look::Code)),
             Event::InlineHtml(_) => self.piece(range.clone(), self.within.look()),
-            Event::Html(html) => self.lines_of(&html, range),
+            Event::Html(html) => self.block_text(&html, range),
             Event::SoftBreak | Event::HardBreak if self.table.is_some() => {
                 self.inline.push(" ", None);
             }
@@ -192,7 +192,7 @@ impl Renderer<'_> {
                 }
                 self.leads.pop();
             }
-            TagEnd::CodeBlock => {
+            TagEnd::CodeBlock | TagEnd::HtmlBlock => {
                 let code = std::mem::take(&mut self.code);
                 if !code.is_empty() {
                     self.lines_of(&code, self.line_from..range.end);
@@ -303,20 +303,23 @@ impl Renderer<'_> {
 
     fn text(&mut self, text: &str, range: Range<usize>) {
         if self.block.is_some() {
-            // Pieces of a block need not end where its lines do.
-            if self.code.is_empty() {
-                self.line_from = range.start;
-            }
-            self.code.push_str(text);
-            if let Some(end) = self.code.rfind('\n') {
-                let rest = self.code.split_off(end + 1);
-                let lines = std::mem::replace(&mut self.code, rest);
-                self.lines_of(&lines, self.line_from..range.end);
-                self.line_from = range.end - self.code.len();
-            }
-            return;
+            return self.block_text(text, range);
         }
         self.inline.push(text, self.within.look());
+    }
+
+    /// A piece of a code block or of HTML, which need not end where a line does.
+    fn block_text(&mut self, text: &str, range: Range<usize>) {
+        if self.code.is_empty() {
+            self.line_from = range.start;
+        }
+        self.code.push_str(text);
+        if let Some(end) = self.code.rfind('\n') {
+            let rest = self.code.split_off(end + 1);
+            let lines = std::mem::replace(&mut self.code, rest);
+            self.lines_of(&lines, self.line_from..range.end);
+            self.line_from = range.end - self.code.len();
+        }
     }
 
     /// A piece of a line exactly as the source has it.

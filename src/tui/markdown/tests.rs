@@ -52,6 +52,19 @@ fn blocks_keep_the_blank_lines_that_were_written() {
 }
 
 #[test]
+fn html_with_the_line_ends_of_windows_has_no_blank_lines_between() {
+    let source = "<div>\r\n<p>one\r\n\r\ntwo\r\n";
+    assert_eq!(shown(source, 20), ["<div>", "<p>one", "", "two"]);
+    let mut growing = Growing::default();
+    for end in 1..=source.len() {
+        growing.lay_out(&source[..end], STYLE, 20);
+    }
+    let rows = growing.rows().texts();
+    let rows: Vec<&str> = rows.iter().map(|row| row.trim_end()).collect();
+    assert_eq!(rows, ["<div>", "<p>one", "", "two"]);
+}
+
+#[test]
 fn lists_are_nested_numbered_as_written_and_ticked() {
     let source = "- one\n  - two\n    more\n\n  para\n- [x] done\n- [ ] open\n\n7. seven is long\n7. again\n-\n";
     let expected = [
