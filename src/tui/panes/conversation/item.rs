@@ -18,7 +18,7 @@ pub(super) enum Item {
     /// What the user submitted.
     Prompt(Arc<Entry>),
     /// A request was posted.
-    Turn { number: TurnNumber, posted: String, roles: String, bytes: u64 },
+    Turn { number: TurnNumber, posted: String, roles: Roles, bytes: u64 },
     /// The model's name.
     Head,
     /// What the model thought before it answered: a block of its reply, and how long it took.
@@ -87,7 +87,7 @@ pub(super) fn turn(number: TurnNumber, session: &Session) -> Item {
     Item::Turn {
         number,
         posted: format!("turn {number} → {count} {messages}"),
-        roles: outline::roles(&parts),
+        roles: Roles::of(outline::roles(&parts)),
         bytes: session.turn(number).map_or(0, |turn| turn.request.bytes),
     }
 }
@@ -304,24 +304,42 @@ fn lay_out_failure(rows: &mut Rows, failure: &Failure, width: u16) {
     rows.push(kept, Look::Text, 2, width);
 }
 
+/// The roles of a request, as its separator names them.
+#[derive(Debug)]
+pub(super) struct Roles {
+    pub(super) in_order: String,
+    counted: String,
+}
+
+impl Roles {
+    /// Bytes of a list in order that can still fit into a row. A long session has thousands of
+    /// roles in each turn: they are neither kept nor measured again in each frame.
+    const MOST: usize = 400;
+
+    fn of(in_order: String) -> Self {
+        let counted = counts(&in_order);
+        let in_order = if in_order.len() > Self::MOST { counted.clone() } else { in_order };
+        Self { in_order, counted }
+    }
+}
+
 /// The separator of a turn, as much of it as there is room for.
 pub(super) fn separator(
     posted: &str,
-    roles: &str,
+    Roles { in_order, counted }: &Roles,
     bytes: u64,
     repairs: usize,
     columns: usize,
 ) -> String {
     let bytes = text::bytes(bytes);
-    let counted = counts(roles);
     let repaired = match repairs {
         0 => String::new(),
         1 => " · 1 repair".to_owned(),
         _ => format!(" · {repairs} repairs"),
     };
     let forms = [
-        format!("── {posted}: {roles} · {bytes}{repaired} ──"),
-        format!("── {posted}: {roles}{repaired} ──"),
+        format!("── {posted}: {in_order} · {bytes}{repaired} ──"),
+        format!("── {posted}: {in_order}{repaired} ──"),
         format!("── {posted}: {counted} · {bytes}{repaired} ──"),
         format!("── {posted}: {counted}{repaired} ──"),
         // Which repairs there are stands below in any case.

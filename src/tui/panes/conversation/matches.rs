@@ -132,7 +132,7 @@ impl Matches {
 /// What stands in a row that is made anew each time, as far as it can be looked for.
 fn live_row_text(item: &Item, session: &Session) -> Option<String> {
     match item {
-        Item::Turn { posted, roles, .. } => Some(format!("{posted}: {roles}")),
+        Item::Turn { posted, roles, .. } => Some(format!("{posted}: {}", roles.in_order)),
         Item::Call(id) => {
             let log = session.calls.get(id)?;
             Some(format!("{} {}", log.proposed.name, super::super::call::first_line(log)))

@@ -125,8 +125,8 @@ fn draw_rows(view: &View<'_>, layout: &Layout, top: usize, area: Rect, buf: &mut
     let mut left = area;
     let first = layout.item_of(top);
     let mut skip = top - layout.starts.get(first).copied().unwrap_or(0);
-    let items = layout.items.iter().zip(&view.model.conversation.items);
-    for (at, (laid, placed)) in items.enumerate().skip(first) {
+    let items = view.model.conversation.items.get(first..).unwrap_or_default();
+    for ((at, laid), placed) in layout.items.iter().enumerate().skip(first).zip(items) {
         if left.height == 0 {
             return;
         }

@@ -230,8 +230,9 @@ fn row_look(row: &Row) -> Look {
 
 /// Without a selection, the newest messages are what people want to see.
 fn newest_in_sight(rows: &[Row], total: usize, height: usize) -> usize {
-    let is_message = |row: &&Row| matches!(row.kind, RowKind::Message { .. } | RowKind::NotSent(_));
-    let messages = rows.iter().filter(is_message).count();
+    let is_message = |row: &Row| matches!(row.kind, RowKind::Message { .. } | RowKind::NotSent(_));
+    // What is no message stands at the end.
+    let messages = rows.iter().rposition(is_message).map_or(0, |last| last + 1);
     if total <= height { 0 } else { messages.saturating_sub(height) }
 }
 
