@@ -238,6 +238,20 @@ async fn limpid_killed_takes_the_tree_along() {
     }
 }
 
+#[tokio::test]
+async fn limpid_killed_takes_along_what_has_stopped_its_minder() {
+    let (mark, command) = marked("halted", "kill -STOP $PPID; (setsid sleep 600 &); sleep 600");
+    let mut limpid = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child_that_runs_a_command", "--ignored"])
+        .env("LIMPID_TEST_COMMAND", &command)
+        .spawn()
+        .unwrap();
+    wait_until("two sleeps", PATIENCE, || sleeps(&mark) == 2).await;
+    limpid.kill().unwrap();
+    limpid.wait().unwrap();
+    wait_until_gone(&mark, "minder stopped").await;
+}
+
 /// In place of limpid, for [`limpid_killed_takes_the_tree_along`].
 #[tokio::test]
 #[ignore = "started by limpid_killed_takes_the_tree_along"]

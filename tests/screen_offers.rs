@@ -271,3 +271,16 @@ fn restore_sends_all_again() {
     assert_eq!(stage.sent.len(), sent);
     assert!(stage.screen().contains("Nothing is left out or shortened."));
 }
+
+#[test]
+fn f18_a_message_number_that_no_message_has_offers_nothing() {
+    let mut stage = Stage::new(80, 24);
+    stage.prompt("one");
+    for message in ["messages[99] bad", "messages[18446744073709551615] bad"] {
+        for _ in 0..2 {
+            stage.request();
+            stage.refused(refused(message));
+        }
+        assert!(!stage.screen().contains("Leave this message out?"), "{message}");
+    }
+}

@@ -316,3 +316,31 @@ fn the_draft_is_written_in_the_users_editor() {
     let drafts = world.data().join("limpid/drafts");
     assert_eq!(std::fs::read_dir(drafts).unwrap().count(), 0, "nothing is left behind");
 }
+
+#[test]
+fn a_command_with_a_folded_paste_runs_only_once_it_stands_there_in_full() {
+    let world = World::new();
+    let server = Server::start(vec![text("Read.")]);
+    let mut screen = start(&world, &server, &[]);
+    let pasted = format!("!touch canary\n{}", "echo line\n".repeat(20));
+    screen.keys(&format!("\x1b[200~{pasted}\x1b[201~"));
+    screen.shows("[pasted 21 lines");
+    screen.keys("\r");
+    screen.shows("Not run: a paste in it is folded.");
+    assert!(!world.project().join("canary").exists());
+    // As text it goes to the model.
+    screen.keys("\x1b[H ");
+    screen.shows(" [pasted 21 lines");
+    screen.keys("\r");
+    screen.shows("Read.");
+    assert!(!world.project().join("canary").exists());
+    assert_eq!(messages(&server, 0)[1].1, format!(" {pasted}"));
+    // Opened, it is a command like any other.
+    screen.keys(&format!("\x1b[200~{pasted}\x1b[201~"));
+    screen.shows("[pasted 21 lines");
+    screen.keys("\x18");
+    screen.hides("[pasted 21 lines");
+    screen.keys("\r");
+    screen.shows("exit 0");
+    assert!(world.project().join("canary").exists());
+}

@@ -38,7 +38,8 @@ impl Watch {
 
     /// The head of the response.
     pub(super) fn head(&mut self, head: &mut ResponseHead) {
-        for (_, value) in &mut head.headers {
+        for (name, value) in &mut head.headers {
+            self.redact(name);
             self.redact(value);
         }
     }

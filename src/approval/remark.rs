@@ -1,6 +1,6 @@
 //! What is worth knowing before a decision without being dangerous in itself.
 
-use crate::text::{fit, hidden, mixed_script_words, spelled};
+use crate::text::{fit, hidden, mixed_script_words, runs_leftwards, spelled};
 
 /// More lines than this are counted in a remark.
 const MANY_LINES: usize = 10;
@@ -21,6 +21,10 @@ pub(super) fn remarks(command: &str) -> Vec<String> {
     let words = mixed_script_words(command);
     if !words.is_empty() {
         found.push(format!("letters of two scripts in one word: {}", fit(&words.join(" "), 120)));
+    }
+    if runs_leftwards(command) {
+        let what = "letters that run from right to left: the terminal may show the order otherwise";
+        found.push(what.to_owned());
     }
     let lines = command.lines().count();
     if lines > MANY_LINES {
@@ -71,6 +75,11 @@ mod tests {
             ("ls\r\nrm x", "hidden characters, spelled out: \\r"),
             ("git\u{a0}log", "hidden characters, spelled out: <U+00A0>"),
             ("curl https://p\u{430}ypal.com", "letters of two scripts in one word: p\u{430}ypal"),
+            (
+                "cp \u{5d0} > \u{5d1}",
+                "letters that run from right to left: the terminal may show the order otherwise",
+            ),
+            ("ls \u{e000}", "hidden characters, spelled out: <U+E000>"),
             (&"ls\n".repeat(11), "11 lines"),
             (&"x".repeat(401), "a line of 401 characters"),
             (&format!("ls{}rm x", " ".repeat(60)), "60 spaces in a row, with more behind them"),

@@ -254,7 +254,8 @@ impl Loaded {
             endpoint.key = self.key(name, &url.source)?;
         }
         let may = values.allow_http.as_ref().is_some_and(|allowed| allowed.value);
-        if endpoint.key.is_some() && !may && endpoint.is_in_clear().map_err(bad)? {
+        let in_clear = endpoint.is_in_clear().map_err(bad)?;
+        if endpoint.key.is_some() && !may && in_clear {
             return Err(UsageError::KeyInClear(url.source.clone()));
         }
         // The profile's name says where requests go only as long as its URL is its own.

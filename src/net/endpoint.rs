@@ -8,6 +8,7 @@ use reqwest::header::{
 
 use super::failure;
 use crate::conversation::{Failure, FailureKind, RequestHead};
+use crate::text::Secrets;
 use crate::wire::Auth;
 
 /// Where requests of one format are posted.
@@ -55,6 +56,10 @@ impl Key {
         Ok((name, value))
     }
 }
+
+/// What the name of a parameter of a URL ends with, if its value is a secret (`api_key`, `X-Amz-Signature`).
+const SECRET_ENDINGS: [&str; 7] =
+    ["key", "token", "secret", "password", "credential", "signature", "sig"];
 
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
@@ -144,6 +149,16 @@ impl Endpoint {
         Ok(url.scheme() == "http" && !local)
     }
 
+    /// Whether the URL holds the key, or something else under the name of one.
+    fn tells_a_secret(&self, url: &Url) -> bool {
+        let secrets = Secrets::new(self.key.iter().map(|Key(key)| key.as_str()));
+        let named = url.query_pairs().any(|(name, value)| {
+            let name = name.to_ascii_lowercase();
+            !value.is_empty() && SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
+        });
+        named || secrets.redact(&self.url) != self.url
+    }
+
     /// The URL to post to.
     ///
     /// # Errors
@@ -166,6 +181,13 @@ impl Endpoint {
             return Err(
                 "the URL holds a user name or a password, which would end up in logs: take \
                 it out, and name a variable that holds the key (--key-env)."
+                    .to_owned(),
+            );
+        }
+        if self.tells_a_secret(&url) {
+            return Err(
+                "the URL holds a key, which would end up in logs: take it out, and name a \
+                variable that holds it (--key-env)."
                     .to_owned(),
             );
         }
@@ -218,6 +240,9 @@ mod tests {
             ("http://user:secret@example.org/v1", "user name or a password"),
             ("http://secret@example.org/v1", "user name or a password"),
             ("https://\u{430}pi.secret.example/v1", "only look like"),
+            ("https://example.org/v1?api-version=2&api_key=secret", "holds a key"),
+            ("https://example.org/v1?Access%5FToken=secret", "holds a key"),
+            ("https://example.org/v1?X-Amz-Signature=secret", "holds a key"),
         ];
         for (url, words) in cases {
             let message = target(url).unwrap_err();
@@ -248,19 +273,22 @@ mod tests {
     }
 
     #[test]
-    fn the_shown_head_masks_the_key_wherever_it_stands() {
+    fn the_shown_head_masks_the_key() {
         let endpoint = Endpoint {
-            url: "https://example.org:8443/v1?key=sk-secret".to_owned(),
+            url: "https://example.org:8443/v1".to_owned(),
             path: "/messages",
             auth: Auth::ApiKey,
             key: Some(Key::new("sk-secret")),
         };
         let head = endpoint.head(12).unwrap();
-        assert_eq!(head.url, "https://example.org:8443/v1/messages?key=***");
+        assert_eq!(head.url, "https://example.org:8443/v1/messages");
         assert!(head.headers.contains(&("x-api-key".to_owned(), "***".to_owned())));
         assert!(head.headers.contains(&("host".to_owned(), "example.org:8443".to_owned())));
-        let unusable = Endpoint { url: "secret".to_owned(), ..endpoint };
-        assert!(!format!("{:?}", unusable.head(12).unwrap_err()).contains("secret"));
+        for url in ["secret", "https://example.org/sk-secret/v1", "https://example.org?k=sk-secret"]
+        {
+            let unusable = Endpoint { url: url.to_owned(), ..endpoint.clone() };
+            assert!(!format!("{:?}", unusable.head(12).unwrap_err()).contains("secret"));
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub use measure::{fit, width, wrap};
 pub use printed::Printed;
 pub use redact::{REDACTED, Redactor, Secrets};
 pub use sanitize::{Show, hidden, spelled, visible};
-pub use scripts::mixed_script_words;
+pub use scripts::{mixed_script_words, runs_leftwards};
 
 /// Texts that programs for terminals got wrong before.
 #[cfg(test)]

@@ -20,8 +20,8 @@ pub enum Show {
     /// For reading: escapes and controls become marks, emoji sequences stay whole, tabs become
     /// spaces up to the next multiple of four columns, and CR LF becomes a newline.
     Prose,
-    /// For deciding: every character that has no ink is spelled out, also joiners, tabs and spaces
-    /// that are not U+0020.
+    /// For deciding: every character that has no ink, or not the same everywhere, is spelled out, also
+    /// joiners, tabs and spaces that are not U+0020.
     Exact,
 }
 
@@ -79,6 +79,8 @@ enum Kind {
     Selector,
     /// A space that is not U+0020.
     Space,
+    /// Looks as each font likes, or like nothing: private use, and what is no character at all.
+    Private,
     /// Takes no column of its own: combining marks, jamo vowels.
     Mark,
 }
@@ -124,6 +126,10 @@ fn kind(c: char) -> Kind {
         | '\u{1d173}'..='\u{1d17a}'
         | '\u{e0000}'..='\u{e0fff}' => Kind::Hidden,
         '\u{a1}'..='\u{2ff}' => Kind::Ink,
+        '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{f0000}'..='\u{10ffff}' => {
+            Kind::Private
+        }
+        _ if u32::from(c) & 0xfffe == 0xfffe => Kind::Private,
         _ if c.width().unwrap_or(0) == 0 => Kind::Mark,
         _ => Kind::Ink,
     }
@@ -134,7 +140,7 @@ fn is_clean(text: &str, show: Show) -> bool {
     text.bytes().all(|b| matches!(b, b' '..=b'~' | b'\n'))
         || text.chars().all(|c| match kind(c) {
             Kind::Ink => true,
-            Kind::Space => show == Show::Prose,
+            Kind::Space | Kind::Private => show == Show::Prose,
             _ => false,
         })
 }
@@ -187,7 +193,7 @@ fn spell_out_grapheme(
     for (at, c) in rest[..len].char_indices() {
         let kept = match kind(c) {
             Kind::Ink => true,
-            Kind::Space => show == Show::Prose,
+            Kind::Space | Kind::Private => show == Show::Prose,
             Kind::Mark => {
                 marks += 1;
                 attached && marks <= MARKS

@@ -41,6 +41,16 @@ pub fn mixed_script_words(text: &str) -> Vec<&str> {
         .collect()
 }
 
+/// Whether a text holds letters that are written from right to left. Some terminals then show what
+/// stands between them in another order than the one in which it is read.
+pub fn runs_leftwards(text: &str) -> bool {
+    let leftwards = |c| {
+        matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}'
+            | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
+    };
+    text.chars().any(leftwards)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

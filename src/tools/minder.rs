@@ -114,7 +114,11 @@ fn read_command(mut link: &UnixStream) -> io::Result<Vec<u8>> {
 fn become_a_root() -> io::Result<()> {
     setsid()?;
     #[cfg(target_os = "linux")]
-    rustix::process::set_child_subreaper(Some(getpid()))?;
+    {
+        rustix::process::set_child_subreaper(Some(getpid()))?;
+        // A command can stop who minds it; when limpid ends, it goes on.
+        rustix::process::set_parent_process_death_signal(Some(Signal::CONT))?;
+    }
     Ok(())
 }
 

@@ -683,6 +683,12 @@ pub(super) fn perform(model: &mut Model, submitted: Submitted) -> Option<Vec<Eff
             model.note = Some("Write a command after the !, such as !ls.".to_owned());
             return None;
         }
+        Submitted::Folded => {
+            let why = "Not run: a paste in it is folded. Ctrl-X opens it; a space in front sends it \
+                       as text.";
+            model.note = Some(why.to_owned());
+            return None;
+        }
         Submitted::Own { command, told } => Command::Run { command, told },
         Submitted::Restore => {
             let sent = |entry| (entry, Overlay::Sent);

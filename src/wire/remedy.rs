@@ -86,7 +86,8 @@ fn refused(session: &Session, turn: &Turn, failure: &Failure) -> Option<Refused>
     let (index, block) = failure.refused_block()?;
     let parts = session.parts_of(turn.number);
     let rows = outline(&parts, &[], session);
-    let row = rows.iter().find(|row| is_message(&row.kind, index + 1))?;
+    let number = index.checked_add(1)?;
+    let row = rows.iter().find(|row| is_message(&row.kind, number))?;
     let told: Vec<&Arc<Part>> =
         row.parts.iter().map(|&part| &parts[part]).filter(|part| part.entry.is_some()).collect();
     // A message of the user holds one block for each entry; of a reply all blocks are one entry's.
@@ -98,7 +99,7 @@ fn refused(session: &Session, turn: &Turn, failure: &Failure) -> Option<Refused>
     entries.dedup();
     let first = session.entries.get(entries.first()?)?;
     Some(Refused {
-        number: index + 1,
+        number,
         role: row.kind.word().to_owned(),
         first_line: first_line(first),
         entries,

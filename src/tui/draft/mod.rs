@@ -58,6 +58,11 @@ impl Draft {
         self.text.end() == Place::default()
     }
 
+    /// Whether a part of it is folded, so that it does not stand there as it will be sent.
+    pub(super) fn is_folded(&self) -> bool {
+        self.text.lines().iter().any(|line| holds_mark(&line.text))
+    }
+
     /// Removes the text; undo brings it back.
     pub(super) fn clear(&mut self) {
         self.replace(Place::default(), self.text.end(), "");

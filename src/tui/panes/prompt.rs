@@ -38,6 +38,8 @@ pub(in crate::tui) enum Submitted {
     Own { command: String, told: bool },
     /// `!` without a command.
     NoCommand,
+    /// `!` with a folded paste in it: nobody has seen what would run.
+    Folded,
     /// `/continue`
     Continue,
     /// `/clear`
@@ -137,9 +139,12 @@ impl Prompt {
         self.draft.rows(width)
     }
 
-    /// What Enter would submit.
+    /// What Enter would submit. A command runs only if it stands there in full.
     pub(in crate::tui) fn submitted(&self) -> Submitted {
-        Submitted::of(self.draft.text())
+        match Submitted::of(self.draft.text()) {
+            Submitted::Own { .. } if self.draft.is_folded() => Submitted::Folded,
+            submitted => submitted,
+        }
     }
 
     /// Empties the draft and returns what was in it, which can be fetched back with Up.
