@@ -102,9 +102,11 @@ async fn run(program: &str, arguments: &[&str], text: &str) -> Option<()> {
 
 /// Writes the text into a file.
 fn write(text: &str) -> Copied {
-    let Some(folder) = reports::folder() else {
-        let why = "no clipboard, and neither XDG_DATA_HOME nor HOME names a directory for a file.";
-        return Copied::Nowhere(why.to_owned());
+    let folder = match reports::folder() {
+        Ok(folder) => folder,
+        Err(error) => {
+            return Copied::Nowhere(format!("no clipboard, and no folder for a file: {error}."));
+        }
     };
     match write_new(&folder.join("copies"), text) {
         Ok(path) => Copied::File(path.display().to_string()),
