@@ -6,7 +6,8 @@ mod stage;
 
 use crossterm::event::KeyCode;
 use limpid::conversation::{
-    Block, CallStatus, Origin, Progress, Reasoning, Receipt, Role, TransitionReason,
+    Block, CallStatus, Failure, FailureKind, Origin, Place, Progress, Reasoning, Receipt, Record,
+    Role, TransitionReason,
 };
 use stage::Stage;
 
@@ -95,6 +96,101 @@ fn one_key_unfolds_everything_and_folds_it_again() {
     let folded = stage.screen();
     for nth in ["second", "third"] {
         assert!(folded.contains(&format!("▸ - {nth} answer, line 1 … 7")), "{folded}");
+    }
+    assert!(!folded.contains("new row"), "folding brings nothing new: {folded}");
+    assert!(folded.contains("All is folded. z: as at first."), "{folded}");
+    stage.press(KeyCode::Char('z'));
+    stage.press(KeyCode::End);
+    let at_first = stage.screen();
+    assert!(at_first.contains("third answer, line 30") && !at_first.contains("▸ -"), "{at_first}");
+    stage.press(KeyCode::Char('e'));
+    assert!(shows(&mut stage, "✗ bash cat missing") && !shows(&mut stage, "No such file"));
+}
+
+#[test]
+fn the_footer_offers_to_fold_only_what_folds() {
+    let mut stage = long_session();
+    assert!(footer(&mut stage).contains("Enter fold"), "{}", stage.screen());
+    stage.press(KeyCode::Char('t'));
+    assert!(!footer(&mut stage).contains("Enter fold"), "{}", stage.screen());
+    stage.press(KeyCode::Enter);
+    assert!(footer(&mut stage).contains("nothing to fold here"), "{}", stage.screen());
+}
+
+#[test]
+fn a_result_is_called_sent_when_a_request_has_held_it() {
+    let mut stage = Stage::new(80, 24);
+    stage.prompt("Look around");
+    stage.request();
+    stage.reply("Looking.", &["ls"]);
+    stage.ran(1, "app.py\n(exit code 0)\n");
+    stage.ended(TransitionReason::Stopped);
+    assert!(shows(&mut stage, "exit 0 · 2 lines · not sent yet"), "{}", stage.screen());
+    stage.prompt("Go on");
+    assert!(shows(&mut stage, "not sent yet"), "{}", stage.screen());
+    stage.request();
+    assert!(shows(&mut stage, "exit 0 · 2 lines · sent 21 B"), "{}", stage.screen());
+    stage.reply("Looking again.", &["ls -a"]);
+    stage.ran(1, "..\n(exit code 0)\n");
+    stage.ended(TransitionReason::Stopped);
+    stage.record(Record::Head(None));
+    stage.prompt("Anew");
+    stage.request();
+    let screen = stage.screen();
+    assert!(screen.contains("ls -a · exit 0 · 2 lines · not sent "), "cleared before: {screen}");
+}
+
+#[test]
+fn a_size_in_a_calls_row_is_never_cut_short() {
+    let mut stage = Stage::new(100, 30);
+    stage.prompt("Count");
+    stage.request();
+    stage.reply("Counting.", &["seq 1 50000"]);
+    stage.decided(1, Some("seq 1 50000"), None);
+    stage.started(1);
+    let receipt =
+        Receipt { produced: 288_894, lines: 50_000, sent: 49_900, cut: 238_994, file: None };
+    stage.finished(1, CallStatus::Exited(0), 20, receipt, "1\n2\n[exit code 0]");
+    stage.request();
+    assert!(shows(&mut stage, "bash seq 1 50000 · exit 0 · sent 49.9 kB "), "{}", stage.screen());
+}
+
+#[test]
+fn a_fault_that_comes_again_is_told_once() {
+    let mut stage = Stage::new(80, 24);
+    stage.prompt("Hello");
+    stage.request();
+    let waiting = |attempt, why: &str| Progress::Waiting {
+        attempt,
+        of: 5,
+        until: 1_800_000_001_000,
+        ms: 500,
+        why: why.to_owned(),
+    };
+    stage.progress(waiting(2, "HTTP 500: no upstream."));
+    stage.progress(waiting(3, "HTTP 500: no upstream."));
+    stage.progress(waiting(4, "HTTP 503: busy."));
+    let told = rows(&mut stage);
+    let told: Vec<&str> = told.iter().map(|row| row.split("││").next().unwrap().trim()).collect();
+    assert!(told.contains(&"HTTP 500: no upstream. Attempt 2 of 5 follows in 0.50 s."), "{told:?}");
+    assert!(told.contains(&"The same again. Attempt 3 of 5 follows in 0.50 s."), "{told:?}");
+    assert!(told.contains(&"HTTP 503: busy. Attempt 4 of 5 follows in 0.50 s."), "{told:?}");
+}
+
+#[test]
+fn a_server_that_gave_no_answer_is_not_said_to_have_begun_one() {
+    let cases = [
+        (Place::Http, FailureKind::Auth, "✗ The model did not answer. "),
+        (Place::Transport, FailureKind::Unreachable, "✗ The model did not answer. "),
+        (Place::Transport, FailureKind::Disconnected, "✗ The model did not answer in full."),
+        (Place::Stream, FailureKind::Server, "✗ The model did not answer in full."),
+    ];
+    for (place, kind, head) in cases {
+        let mut stage = Stage::new(80, 24);
+        stage.prompt("Hello");
+        stage.request();
+        stage.refused(Failure::new(place, kind, "no luck"));
+        assert!(shows(&mut stage, head), "{place:?} {kind:?}: {}", stage.screen());
     }
 }
 

@@ -43,6 +43,49 @@ fn enter_sends_and_empties_the_draft() {
 }
 
 #[test]
+fn a_folded_paste_says_how_it_is_seen_in_full() {
+    let mut stage = Stage::new(100, 30);
+    stage.input(Input::Paste("a line\n".repeat(50)));
+    assert!(stage.screen().contains("Ctrl-X shows all of it"), "{}", stage.screen());
+    stage.input(Input::Paste("short".to_owned()));
+    assert!(!stage.screen().contains("Ctrl-X"), "{}", stage.screen());
+}
+
+#[test]
+fn ctrl_d_over_a_draft_says_what_it_waits_for() {
+    let mut stage = Stage::new(100, 30);
+    stage.type_text("ab");
+    stage.press_with(KeyCode::Char('d'), KeyModifiers::CONTROL);
+    assert!(
+        stage.screen().contains("Ctrl-D quits when the prompt is empty."),
+        "{}",
+        stage.screen()
+    );
+    stage.press(KeyCode::Left);
+    stage.press_with(KeyCode::Char('d'), KeyModifiers::CONTROL);
+    let screen = stage.screen();
+    assert!(screen.contains("│ a ") && !screen.contains("Ctrl-D quits"), "{screen}");
+    stage.press(KeyCode::Backspace);
+    stage.press_with(KeyCode::Char('d'), KeyModifiers::CONTROL);
+    assert!(stage.quit);
+}
+
+#[test]
+fn a_key_without_meaning_names_what_esc_leads_to() {
+    let mut stage = Stage::new(100, 30);
+    stage.prompt("go");
+    stage.request();
+    stage.reply("I look.", &["ls"]);
+    stage.ask(1);
+    while !stage.screen().contains("▸Conversation") {
+        stage.press(KeyCode::Tab);
+    }
+    stage.press(KeyCode::Char('y'));
+    assert!(!stage.screen().contains("Esc, then write"), "{}", stage.screen());
+    assert!(stage.screen().contains("Esc, then decide."), "{}", stage.screen());
+}
+
+#[test]
 fn a_refused_prompt_is_put_back() {
     let mut stage = Stage::new(80, 24);
     type_line(&mut stage, "hello");

@@ -381,3 +381,21 @@ fn doctor_finds_what_is_wrong_and_how_to_put_it_right() {
     assert_eq!(output.status.code(), Some(1));
     assert!(stdout(&output).contains("config.toml:1"), "{}", stdout(&output));
 }
+
+#[test]
+fn doctor_does_not_vouch_for_a_key_that_was_only_shown() {
+    let world = World::new();
+    let list = status("200 OK", "application/json", r#"{"data":[{"id":"m"}]}"#);
+    let refusal = status("400 Bad Request", "application/json", r#"{"error":{"message":"no"}}"#);
+    let server = Server::start(vec![list, refusal]);
+    let arguments = ["doctor", "--url", &server.url(), "--model", "m", "--key-env", "SOME_KEY"];
+    let run = || world.limpid(&arguments).env("SOME_KEY", "sk-wrong-000000").output().unwrap();
+    let told = stdout(&run());
+    for words in ["ok    profile    none: the server is named by --url\n", "answers; 1 model\n"] {
+        assert!(told.contains(words), "{words} in {told}");
+    }
+    assert!(told.contains("ok    key        set in SOME_KEY. Not proved"), "{told}");
+    let told = stdout(&run());
+    assert!(told.contains("HTTP 400: no. The server lists no models like this"), "{told}");
+    assert!(!told.contains("inspector") && !told.contains("Not proved"), "{told}");
+}

@@ -113,7 +113,8 @@ fn a_command_of_ones_own_runs_at_once_and_is_told_with_the_next_prompt() {
     let server = Server::start(vec![text("I see."), text("Yes.")]);
     let mut screen = start(&world, &server, &[]);
     submit(&mut screen, "!echo one; echo two >&2; exit 3");
-    screen.shows("told with your next prompt");
+    screen.shows("told with the prompt that follows");
+    screen.shows("exit 3 · 2 lines · not sent yet");
     screen.shows("[exit code 3]");
     assert_eq!(server.requests().len(), 0);
     submit(&mut screen, "!!echo hid''den from the model");
@@ -121,6 +122,7 @@ fn a_command_of_ones_own_runs_at_once_and_is_told_with_the_next_prompt() {
     screen.shows("hidden from the model");
     submit(&mut screen, "what happened?");
     screen.shows("I see.");
+    screen.hides("not sent yet");
     let told = messages(&server, 0);
     let note = "I ran this command myself; it was no call of yours.\n\
                 $ echo one; echo two >&2; exit 3\none\ntwo\n[exit code 3]";

@@ -102,8 +102,13 @@ async fn run(program: &str, arguments: &[&str], text: &str) -> Option<()> {
 
 /// Writes the text into a file.
 fn write(text: &str) -> Copied {
-    let written = reports::folder().and_then(|folder| write_new(&folder.join("copies"), text));
-    match written {
+    let folder = match reports::folder() {
+        Ok(folder) => folder,
+        Err(error) => {
+            return Copied::Nowhere(format!("no clipboard, and no folder for a file: {error}."));
+        }
+    };
+    match write_new(&folder.join("copies"), text) {
         Ok(path) => Copied::File(path.display().to_string()),
         Err(error) => Copied::Nowhere(format!("{error}.")),
     }

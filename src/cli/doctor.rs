@@ -107,11 +107,10 @@ fn profile(loaded: &Loaded) -> io::Result<Vec<Finding>> {
                 ),
             )]);
         }
-        Choice::Url => "--url",
-        Choice::Profile(name) => name,
+        Choice::Url => format!("none: the server is named by {}", choice.source),
+        Choice::Profile(name) => format!("{name} ({})", choice.source),
     };
-    let mut findings =
-        vec![finding("profile", Verdict::Good, format!("{name} ({})", choice.source))];
+    let mut findings = vec![finding("profile", Verdict::Good, name)];
     let (host, endpoint) = match loaded.server() {
         Ok(Some(server)) => server,
         Ok(None) => return Ok(findings),
@@ -121,23 +120,29 @@ fn profile(loaded: &Loaded) -> io::Result<Vec<Finding>> {
         }
     };
     let values = &loaded.settings.values;
+    let has_key = endpoint.key.is_some();
+    let asked = runtime()?.block_on(models::ask(loaded, endpoint));
     findings.push(match &values.key_env {
-        Some(name) if endpoint.key.is_some() => {
-            finding("key", Verdict::Good, format!("set in {}", name.value))
-        }
+        Some(name) if has_key && asked.is_ok() => finding(
+            "key",
+            Verdict::Good,
+            format!(
+                "set in {}. Not proved: some servers list their models whatever the key",
+                name.value
+            ),
+        ),
+        Some(name) if has_key => finding("key", Verdict::Good, format!("set in {}", name.value)),
         _ => finding("key", Verdict::Good, "none is sent"),
     });
-    let asked = runtime()?.block_on(models::ask(loaded, endpoint));
     let model = values.model.as_ref().map(|model| &model.value);
     match asked {
         Err(why) => findings.push(finding("network", Verdict::Wrong, why)),
         Ok(models) => {
-            let many = models.len();
-            findings.push(finding(
-                "network",
-                Verdict::Good,
-                format!("{host} answers; {many} models"),
-            ));
+            let many = match models.len() {
+                1 => "1 model".to_owned(),
+                many => format!("{many} models"),
+            };
+            findings.push(finding("network", Verdict::Good, format!("{host} answers; {many}")));
             findings.push(match model {
                 None => finding(
                     "model",

@@ -9,6 +9,7 @@ use super::settings::{Asking, Loaded};
 use super::switch::OFFLINE;
 use super::{Connection, runtime, usage};
 use crate::config::Choice;
+use crate::conversation::{Failure, FailureKind};
 use crate::net::{Client, Endpoint, Proxies};
 use crate::text::{self, Show};
 use crate::wire::{Decoder, End};
@@ -65,7 +66,17 @@ pub(super) async fn ask(loaded: &Loaded, endpoint: Endpoint) -> Result<Vec<Strin
 
 async fn list(loaded: &Loaded, endpoint: Endpoint) -> Result<Vec<String>, String> {
     let endpoint = Endpoint { path: "/models", ..endpoint };
-    let told = |failure: &crate::conversation::Failure| failure.in_words();
+    let told = |failure: &Failure| match failure.kind {
+        // There is no body to look at, nor a model to name.
+        FailureKind::InvalidRequest | FailureKind::NotFound => {
+            let cause = failure.cause();
+            let cause = cause.trim_end_matches('.');
+            format!(
+                "{cause}. The server lists no models like this: check the URL, up to and with /v1, and the key"
+            )
+        }
+        _ => failure.in_words(),
+    };
     let client = Client::with(loaded.limits(), Proxies::from_env());
     let mut response = client.get(&endpoint).await.map_err(|failure| told(&failure))?;
     let mut bytes = Vec::new();

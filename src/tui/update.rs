@@ -195,7 +195,7 @@ fn paste(model: &mut Model, text: &str, now: Instant) {
         // A paste means the prompt, whatever has the keys.
         if context != Context::Help {
             model.focus = Focus::Prompt;
-            model.prompt.paste(text);
+            paste_into_prompt(model, text);
         }
         return;
     };
@@ -212,11 +212,17 @@ fn paste(model: &mut Model, text: &str, now: Instant) {
         _ => {
             approval.disturb(now);
             if context == Context::Prompt {
-                model.prompt.paste(text);
+                paste_into_prompt(model, text);
             } else {
                 model.note = Some("Paste ignored: Tab leads to the prompt.".to_owned());
             }
         }
+    }
+}
+
+fn paste_into_prompt(model: &mut Model, text: &str) {
+    if model.prompt.paste(text) {
+        model.note = Some("Folded: Ctrl-X shows all of it, Enter sends all of it.".to_owned());
     }
 }
 
@@ -331,7 +337,13 @@ fn act(
             return back(model, context, key, alone && !held, now);
         }
         Action::EndOfInput if model.prompt.is_empty() => return vec![Effect::Quit],
-        Action::EndOfInput => model.prompt.key(key),
+        Action::EndOfInput => {
+            let before = model.prompt.text();
+            model.prompt.key(key);
+            if model.prompt.text() == before {
+                model.note = Some("Ctrl-D quits when the prompt is empty.".to_owned());
+            }
+        }
         Action::AllowOnce
         | Action::AllowSession
         | Action::Edit
@@ -487,7 +499,8 @@ fn text(model: &mut Model, context: Context, key: KeyEvent, now: Instant) {
         }
         Context::Help | Context::Pick => {}
         _ if matches!(key.code, KeyCode::Char(_)) => {
-            model.note = Some("That key does nothing here: Esc, then write.".to_owned());
+            let then = if model.approval.is_some() { "decide" } else { "write" };
+            model.note = Some(format!("That key does nothing here: Esc, then {then}."));
         }
         _ => {}
     }

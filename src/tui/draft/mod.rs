@@ -91,15 +91,17 @@ impl Draft {
         self.column = None;
     }
 
-    /// Inserts a pasted text as it is; CR LF and CR become newlines.
-    pub(super) fn paste(&mut self, text: &str) {
+    /// Inserts a pasted text as it is; CR LF and CR become newlines. Whether it is folded.
+    pub(super) fn paste(&mut self, text: &str) -> bool {
         let text = newlines(text);
-        if self.folds && is_long(&text) {
+        let folded = self.folds && is_long(&text);
+        if folded {
             let mark = self.text.fold(text);
             self.replace(self.cursor, self.cursor, &mark);
         } else {
             self.insert(&text);
         }
+        folded
     }
 
     /// Opens the folded paste beside the cursor: its text stands in the draft then. Returns whether

@@ -171,7 +171,13 @@ const CONVERSATION: &[Binding] = &[
     ZOOM,
     UP,
     DOWN,
-    bind(&[letter('z')], "z", "all", "unfolds everything; folds it again", Action::FoldAll),
+    bind(
+        &[letter('z')],
+        "z",
+        "all",
+        "unfolds everything; folds it; leaves it as at first",
+        Action::FoldAll,
+    ),
     bind(
         &[letter('m')],
         "m",

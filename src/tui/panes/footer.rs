@@ -29,8 +29,8 @@ pub(in crate::tui) fn draw(
     };
     let count = match search.found {
         _ if search.needle().is_empty() => String::new(),
-        Found { total: 0, .. } => "none".to_owned(),
-        Found { here, total, .. } => format!("{} of {total}", here + 1),
+        Found { total: 0, .. } => "none ".to_owned(),
+        Found { here, total, .. } => format!("{} of {total} ", here + 1),
     };
     let place = (area.x, area.y);
     let used = paint::pieces(buf, place, area.width, &[(" /", Look::Key)], view.theme);
@@ -115,6 +115,8 @@ fn word<'a>(view: &View<'_>, context: Context, binding: &'a keymap::Binding) -> 
             "leave"
         }
         (Context::Prompt, Action::Submit) if model.running => "queue",
+        (Context::Conversation, Action::Fold) if !model.conversation.can_fold() => "",
+        (Context::Call, Action::Output) if model.tools.shows_output() => "as told",
         (Context::Prompt, Action::Steer) if !model.running || model.queue.next().is_none() => "",
         (Context::List, Action::Ask) if !model.asks_for_models() => "",
         (Context::Prompt, Action::Back) if model.approval.is_some() => "deny",

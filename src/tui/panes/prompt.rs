@@ -196,8 +196,9 @@ impl Prompt {
         self.draft.newline();
     }
 
-    pub(in crate::tui) fn paste(&mut self, text: &str) {
-        self.draft.paste(text);
+    /// Whether it was folded into a mark.
+    pub(in crate::tui) fn paste(&mut self, text: &str) -> bool {
+        self.draft.paste(text)
     }
 
     /// The cursor's line up to the cursor, and whether it is the first.

@@ -209,6 +209,11 @@ impl Tools {
         Some(Effect::ReadOutput { call, file })
     }
 
+    /// Whether all that the opened call wrote is shown, not what the model was told.
+    pub(in crate::tui) fn shows_output(&self) -> bool {
+        self.output.is_some()
+    }
+
     /// Takes what was read of a call's output.
     pub(in crate::tui) fn take(&mut self, call: &CallId, read: Result<Vec<u8>, String>) {
         if self.opened.as_ref() == Some(call) && self.output.is_some() {
@@ -406,7 +411,7 @@ fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
         None if detail.own.is_some() => {
             let sent = log.finished.as_ref().is_some_and(|finished| finished.receipt.sent > 0);
             let head = if sent {
-                "── what the model is told with your next prompt ──"
+                "── what the model is told with the prompt that follows ──"
             } else {
                 "── output: not sent, the model is not told ──"
             };
@@ -424,7 +429,7 @@ fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
         let receipt = &finished.receipt;
         let mut line = vec![
             format!("── produced {}", text::bytes(receipt.produced)),
-            format!("sent {}", text::bytes(receipt.sent)),
+            view.model.conversation.sent(id, receipt.sent),
         ];
         if receipt.cut > 0 {
             line.push(format!("cut {}", text::bytes(receipt.cut)));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::call;
-use crate::conversation::{Block, CallId, Entry, Failure, Session, TurnNumber};
+use crate::conversation::{Block, CallId, Entry, Failure, FailureKind, Place, Session, TurnNumber};
 use crate::text;
 use crate::tui::markdown::{self, Style};
 use crate::tui::rows::{Line, Rows};
@@ -46,7 +46,7 @@ pub(super) struct Placed {
 
 impl Placed {
     pub(super) fn new(item: Item) -> Self {
-        let open = !matches!(item, Item::Thought { .. } | Item::Call(_) | Item::Output { .. });
+        let open = item.is_open_at_first();
         Self { item, open, matches: false }
     }
 
@@ -102,6 +102,11 @@ impl Item {
             Self::Call(id) => Some(id),
             _ => None,
         }
+    }
+
+    /// Whether it is unfolded until a key folds it.
+    pub(super) fn is_open_at_first(&self) -> bool {
+        !matches!(self, Self::Thought { .. } | Self::Call(_) | Self::Output { .. })
     }
 
     /// Whether it has a row that is made anew each time, above all others.
@@ -204,8 +209,11 @@ fn sent_line(rows: &mut Rows, session: &Session, entry: &Entry, width: u16) {
 const OUTPUT_LINES: usize = 12;
 
 fn own_output(rows: &mut Rows, output: &str, told: bool, open: bool, width: u16) {
-    let head =
-        if told { "told with your next prompt:" } else { "not sent, the model is not told:" };
+    let head = if told {
+        "told with the prompt that follows:"
+    } else {
+        "not sent, the model is not told:"
+    };
     rows.push(head, Look::Strong, 3, width);
     let count = output.lines().count();
     let skipped = if open { 0 } else { count.saturating_sub(OUTPUT_LINES) };
@@ -293,7 +301,9 @@ fn opened_call(
 
 fn lay_out_failure(rows: &mut Rows, failure: &Failure, width: u16) {
     rows.blank();
-    rows.push("✗ The model did not answer in full.", Look::Bad, 0, width);
+    let nothing = failure.place == Place::Http || failure.kind == FailureKind::Unreachable;
+    let how = if nothing { "" } else { " in full" };
+    rows.push(&format!("✗ The model did not answer{how}."), Look::Bad, 0, width);
     rows.push(&failure.cause(), Look::Bad, 2, width);
     rows.push(&failure.next_step(), Look::Text, 2, width);
     let kept = if failure.may_pass() {

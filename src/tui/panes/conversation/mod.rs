@@ -8,7 +8,7 @@ mod layout;
 mod matches;
 mod view;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -60,6 +60,11 @@ pub(in crate::tui) struct Conversation {
     /// What came of the user's own command that ran last: the entry that tells the model of it has
     /// the same words, and is not shown a second time.
     own: Option<String>,
+    /// Why the attempt before had to be made again.
+    waited_for: Option<String>,
+    /// Results that no request has held so far, and those that one has.
+    untold: Vec<CallId>,
+    told: HashSet<CallId>,
     /// Counts the overlays: what is laid out says which are not sent.
     overlays: u64,
     /// Whether messages are shown as they were written, not as Markdown.
@@ -84,6 +89,9 @@ impl Default for Conversation {
             live_number: 0,
             headed: false,
             own: None,
+            waited_for: None,
+            untold: Vec::new(),
+            told: HashSet::new(),
             overlays: 0,
             as_written: false,
             changes: 0,
@@ -99,6 +107,17 @@ impl Conversation {
     /// Whether text of the model is arriving.
     pub(in crate::tui) fn is_streaming(&self) -> bool {
         !self.live.is_empty()
+    }
+
+    /// How much of a call's result was sent, in words. Before a request holds it, nothing was.
+    pub(in crate::tui) fn sent(&self, call: &CallId, bytes: u64) -> String {
+        if self.told.contains(call) {
+            format!("sent {}", text::bytes(bytes))
+        } else if self.untold.contains(call) {
+            "not sent yet".to_owned()
+        } else {
+            "not sent".to_owned()
+        }
     }
 
     /// Says something that is not part of the session.
@@ -122,8 +141,8 @@ impl Conversation {
     /// Takes a key that means something here; returns a word to the user if it cannot be followed.
     pub(in crate::tui) fn act(&mut self, action: Action, session: &Session) -> Option<String> {
         match action {
-            Action::Fold => self.fold(),
-            Action::FoldAll => self.fold_all(),
+            Action::Fold => return self.fold(),
+            Action::FoldAll => return Some(self.fold_all().to_owned()),
             Action::AsWritten => {
                 self.as_written = !self.as_written;
                 self.changes += 1;
@@ -167,14 +186,21 @@ impl Conversation {
     }
 
     /// Folds or unfolds the item at hand.
-    fn fold(&mut self) {
-        let Some(at) = self.at_hand else { return };
-        let has_more = self.has_more(at);
-        if let Some(placed) = self.items.get_mut(at).filter(|_| has_more) {
-            placed.set_open(!placed.is_open());
-            self.changes += 1;
-            self.go_to(at);
+    fn fold(&mut self) -> Option<String> {
+        if !self.can_fold() {
+            return Some("There is nothing to fold here.".to_owned());
         }
+        let at = self.at_hand?;
+        let placed = self.items.get_mut(at)?;
+        placed.set_open(!placed.is_open());
+        self.changes += 1;
+        self.go_to(at);
+        None
+    }
+
+    /// Whether the item at hand has more to show than when it is folded.
+    pub(in crate::tui) fn can_fold(&self) -> bool {
+        self.at_hand.is_some_and(|at| self.has_more(at))
     }
 
     /// The next frame shows this item, and keys are about it.
@@ -185,16 +211,27 @@ impl Conversation {
         self.scroll.stand();
     }
 
-    /// Unfolds everything; folds what can be folded if nothing is left to unfold.
-    fn fold_all(&mut self) {
+    /// Unfolds everything; if all is unfolded, folds it; if all is folded, leaves it as it was at
+    /// first. Returns what it did and what the key does next.
+    fn fold_all(&mut self) -> &'static str {
         let can: Vec<usize> = (0..self.items.len()).filter(|at| self.has_more(*at)).collect();
-        let open = can.iter().any(|at| !self.items[*at].is_open());
+        let unfolded = can.iter().filter(|at| self.items[**at].is_open()).count();
+        let mixed_at_first = can.iter().any(|at| self.items[*at].item.is_open_at_first());
+        let (open, told) = if unfolded == can.len() {
+            (Some(false), "All is folded. z: as at first.")
+        } else if unfolded == 0 && mixed_at_first {
+            (None, "Folded as at first. z: unfold all.")
+        } else {
+            (Some(true), "All is unfolded. z: fold all.")
+        };
         for at in can {
-            self.items[at].set_open(open);
+            let placed = &mut self.items[at];
+            placed.set_open(open.unwrap_or_else(|| placed.item.is_open_at_first()));
         }
         self.changes += 1;
         self.wanted = self.at_hand;
         self.scroll.stand();
+        told
     }
 
     /// Unfolds items while they hold what is looked for. The one at hand stays unfolded afterwards.
@@ -245,6 +282,8 @@ impl Conversation {
             Event::Progress(Progress::Waiting { attempt, of, ms, why, .. }) => {
                 self.end_live();
                 let wait = text::duration(*ms);
+                let again = self.waited_for.replace(why.clone()).as_ref() == Some(why);
+                let why = if again { "The same again." } else { why };
                 let note = format!("{why} Attempt {attempt} of {of} follows in {wait}.");
                 self.push(Item::Note(note, Look::Warning));
             }
@@ -269,18 +308,24 @@ impl Conversation {
                     Look::Dim,
                 ));
                 self.headed = false;
+                self.untold.clear();
             }
             Record::Revoked => {
                 let note = "── from here on every command asks again ──";
                 self.push(Item::Note(note.to_owned(), Look::Dim));
             }
-            Record::CallFinished(CallFinished { output: Some(text), receipt, .. }) => {
+            Record::CallFinished(CallFinished { output: Some(text), receipt, call, .. }) => {
                 let told = receipt.sent > 0;
+                self.untold.extend(told.then(|| call.clone()));
                 self.push(Item::Output { text: text.clone(), told });
                 self.own = told.then(|| text.clone());
                 self.headed = false;
             }
-            Record::Request(request) => self.push(item::turn(request.turn, session)),
+            Record::Request(request) => {
+                self.told.extend(self.untold.drain(..));
+                self.waited_for = None;
+                self.push(item::turn(request.turn, session));
+            }
             Record::Repair { turn, repair } => {
                 let count = session.turn(*turn).map_or(0, |turn| turn.repairs.len());
                 let note = match count {
@@ -328,6 +373,7 @@ impl Conversation {
             (Role::Tool, _) => {
                 let Some(result) = entry.result() else { return };
                 self.results.insert(result.call.clone(), entry.clone());
+                self.untold.push(result.call.clone());
                 let mut calls = self.items.iter().rev();
                 let shown = calls.find(|placed| placed.item.is_call(&result.call));
                 if shown.is_some_and(Placed::is_open) {

@@ -8,7 +8,7 @@ use super::Conversation;
 use super::item::{Item, separator};
 use super::layout::Layout;
 use super::matches::Matches;
-use crate::conversation::{Asker, CallId};
+use crate::conversation::CallId;
 use crate::text;
 use crate::tui::View;
 use crate::tui::model::Focus;
@@ -18,6 +18,9 @@ use crate::tui::scroll::Measure;
 use crate::tui::search::Found;
 use crate::tui::theme::Look;
 use crate::wire::sent_of_result;
+
+/// Columns that the command in a call's row has at least.
+const COMMAND: usize = 8;
 
 /// What drawing found out.
 #[derive(Debug, Clone, Copy, Default)]
@@ -72,7 +75,7 @@ pub(in crate::tui) fn draw(
     if focused && let Some(item) = at_hand {
         mark_at_hand(view, layout, item, measure, area, buf);
     }
-    let news = conversation.scroll.news(total).saturating_add_signed(-layout.shift);
+    let news = conversation.scroll.news(total.saturating_add_signed(-layout.shift));
     if !measure.at_end() && area.height > 0 {
         let mark = match news {
             0 => " ↓ End ".to_owned(),
@@ -181,22 +184,22 @@ fn call_row(view: &View<'_>, id: &CallId, area: Rect, buf: &mut Buffer) {
                 lines => format!("{lines} lines"),
             });
         }
-        let sent = finished.receipt.sent;
-        tail.push(match (overlaid, log.proposed.asker) {
-            (Some(overlaid), _) => overlaid,
-            (None, Asker::User { .. }) if sent == 0 => "not sent".to_owned(),
-            (None, Asker::User { .. }) => text::bytes(sent),
-            (None, Asker::Model { .. }) => format!("sent {}", text::bytes(sent)),
-        });
+        let sent = || view.model.conversation.sent(id, finished.receipt.sent);
+        tail.push(overlaid.unwrap_or_else(sent));
     } else if let Some(ms) = call::ran_ms(log, view.unix_ms) {
         tail[1] = format!("{} {}", tail[1], call::seconds(ms));
     }
-    let tail = tail.join(" · ");
     let name = text::visible(&log.proposed.name, text::Show::Prose);
     let name = text::fit(&name, 24);
-    let room = usize::from(area.width).saturating_sub(4 + text::width(&name) + text::width(&tail));
+    let left = usize::from(area.width).saturating_sub(4 + text::width(&name));
+    // The lines are left out before a number is cut short.
+    if tail.len() > 3 && text::width(&tail.join(" · ")) + COMMAND > left {
+        tail.remove(2);
+    }
+    let tail = tail.join(" · ");
+    let room = left.saturating_sub(text::width(&tail));
     let command = call::first_line(log);
-    let command = text::fit(&command, room.max(8));
+    let command = text::fit(&command, room.max(COMMAND));
     let pieces = [
         (" ", Look::Text),
         (mark, look),

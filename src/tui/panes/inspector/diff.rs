@@ -39,7 +39,13 @@ pub(super) fn lines(
         let new = content(row, parts);
         match old {
             Some(old) if row.change == Change::Altered => {
+                let from = lines.len();
                 altered(&mut lines, &content(old, previous), &new);
+                let commas = |line: &(String, Look)| matches!(line.0.as_str(), "+ ," | "- ,");
+                if matches!(row.kind, RowKind::Envelope) && lines[from..].iter().all(commas) {
+                    lines.truncate(from);
+                    lines.push(("  only commas between messages".to_owned(), Look::Dim));
+                }
             }
             _ => lines.extend(new.lines().map(|line| (format!("+ {line}"), Look::Good))),
         }

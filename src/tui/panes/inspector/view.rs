@@ -141,7 +141,7 @@ pub(in crate::tui) fn draw(
     let rows = layout.outline.len() + remarks.len();
     let selected = inspector.selected.min(rows.saturating_sub(1));
     if inspector.view == View::Roles {
-        let head = head(&layout.head, turn.number, below.width);
+        let head = head(&layout.head, below.width);
         paint::line(buf, below, &head, Look::Dim, view.theme);
         let below = under(below);
         let list = List { rows, page: below.height.into() };
@@ -178,11 +178,14 @@ fn under(area: Rect) -> Rect {
 }
 
 /// The request in one line. What does not fit is left out, the hash first.
-fn head(words: &[String; 4], turn: TurnNumber, width: u16) -> String {
+fn head(words: &[String; 4], width: u16) -> String {
     let [messages, bytes, sha, prefix] = words;
-    let turn = format!("turn {turn}");
-    let all: [&[&String]; 4] =
-        [&[messages, bytes, sha, prefix], &[messages, bytes, prefix], &[&turn, prefix], &[prefix]];
+    let all: [&[&String]; 4] = [
+        &[messages, bytes, sha, prefix],
+        &[messages, bytes, prefix],
+        &[messages, prefix],
+        &[prefix],
+    ];
     let lines =
         all.map(|words| words.iter().map(|word| word.as_str()).collect::<Vec<_>>().join(" · "));
     let fits = lines.iter().find(|line| text::width(line) <= usize::from(width));
