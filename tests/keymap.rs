@@ -70,5 +70,7 @@ fn config_lists_the_wishes_and_all_keys() {
     let (_, tools) = listed.split_once("[keys.tools]\n").expect(&listed);
     let row = tools.lines().find(|line| line.starts_with("copy ")).unwrap();
     assert!(row.contains("c F5") && row.contains("copies the text at hand"), "{row}");
-    assert!(tools.lines().any(|line| line.starts_with("page-down") && line.contains("PgDn Ctrl-D")));
+    assert!(
+        tools.lines().any(|line| line.starts_with("page-down") && line.contains("PgDn Ctrl-D"))
+    );
 }
