@@ -74,7 +74,7 @@ fn the_splits_are_moved_within_limits_and_stay() {
     assert!(tools(&mut stage) >= 5, "{}", stage.screen());
     stage.resize(80, 24);
     stage.press(KeyCode::Char('f'));
-    assert!(stage.screen().contains("one pane is shown at a time"), "{}", stage.screen());
+    assert!(stage.screen().contains("One pane at a time here"), "{}", stage.screen());
     stage.resize(120, 40);
     assert_eq!(corners(&mut stage), widest);
 }

@@ -69,7 +69,7 @@ pub fn run(start: Start) -> color_eyre::Result<ExitCode> {
     let (left, session) = runtime.block_on(async {
         // First of all: from here on a signal ends limpid in good order.
         let mut signals = Signals::listen()?;
-        let lived = live(start, (themes, theme), &mut signals).await;
+        let lived = Box::pin(live(start, (themes, theme), &mut signals)).await;
         terminal::restore();
         lived
     })?;

@@ -155,6 +155,11 @@ impl Picker {
         self.lines.len()
     }
 
+    /// Whether there is another part to choose.
+    pub(super) fn has_parts(&self) -> bool {
+        self.of.parts.len() > 1
+    }
+
     /// A line, as it is.
     pub(super) fn line(&self, at: usize) -> &str {
         self.lines.get(at).map_or("", |line| &self.of.text[line.clone()])

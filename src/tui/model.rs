@@ -10,7 +10,8 @@ use super::RenderCache;
 use super::completion::{Completion, Files};
 use super::copy::{Copied, CopyTo, Picker};
 use super::keymap::{Context, Keymap};
-use super::layout::{Areas, Shape, Split};
+use super::layout::{Shape, Split};
+use super::mouse::Mouse;
 use super::panes::approval::{Approval, Field};
 use super::panes::conversation::Conversation;
 use super::panes::inspector::{Inspector, View};
@@ -169,10 +170,7 @@ pub struct Model {
     pub(super) size: (u16, u16),
     pub(super) focus: Focus,
     pub(super) split: Split,
-    /// Whether the mouse is taken from the terminal.
-    pub(super) mouse: bool,
-    /// Where everything was drawn last.
-    pub(super) areas: Areas,
+    pub(super) mouse: Mouse,
     pub(super) conversation: Conversation,
     pub(super) tools: Tools,
     pub(super) inspector: Inspector,
@@ -226,8 +224,7 @@ impl Model {
             size: (80, 24),
             focus: Focus::Prompt,
             split: Split::default(),
-            mouse: false,
-            areas: Areas::default(),
+            mouse: Mouse::default(),
             conversation: Conversation::default(),
             tools: Tools::default(),
             inspector: Inspector::default(),
@@ -346,7 +343,7 @@ impl Model {
     pub fn frame_shown(&mut self, cache: &RenderCache, now: Instant) {
         let shown = cache.shown;
         self.size = shown.size;
-        self.areas = shown.areas;
+        self.mouse.areas = shown.areas;
         if let Some((search, found)) = self.search.as_mut().zip(shown.found) {
             search.drawn(found);
             if found.moved {

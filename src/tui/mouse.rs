@@ -8,6 +8,7 @@ use ratatui::layout::Position;
 
 use super::choose;
 use super::keymap::{Action, Context};
+use super::layout::Areas;
 use super::model::{Effect, Focus, Model};
 use super::panes::inspector::View;
 use super::search;
@@ -16,16 +17,25 @@ use super::update::{NO_KEY, act_unpressed};
 /// Rows that one step of the wheel moves a text.
 const STEP: usize = 3;
 
+/// Whose the mouse is, and what it can point at.
+#[derive(Debug, Default)]
+pub(super) struct Mouse {
+    /// Whether it is taken from the terminal.
+    taken: bool,
+    /// Where everything was drawn last.
+    pub(super) areas: Areas,
+}
+
 /// Takes the mouse from the terminal, or gives it back.
 pub(super) fn toggle(model: &mut Model) -> Vec<Effect> {
-    model.mouse = !model.mouse;
-    let note = if model.mouse {
+    model.mouse.taken = !model.mouse.taken;
+    let note = if model.mouse.taken {
         "Mouse on. With Shift held, most terminals still select text."
     } else {
         "The mouse is the terminal's again."
     };
     model.note = Some(note.to_owned());
-    vec![Effect::Mouse(model.mouse)]
+    vec![Effect::Mouse(model.mouse.taken)]
 }
 
 /// Takes what the mouse did.
@@ -41,7 +51,7 @@ pub(super) fn take(model: &mut Model, event: MouseEvent, now: Instant) {
 
 /// What is under the pointer.
 fn under(model: &Model, pointer: Position) -> Option<Focus> {
-    let areas = &model.areas;
+    let areas = &model.mouse.areas;
     let places = [
         (areas.conversation, Focus::Conversation),
         (areas.tools, Focus::Tools),

@@ -385,7 +385,7 @@ fn act(
 /// A key that is about the room of panes.
 fn room(model: &mut Model, context: Context, action: Action) {
     if Shape::of(model.size) != Shape::Wide {
-        model.note = Some("In this window one pane is shown at a time: Tab.".to_owned());
+        model.note = Some("One pane at a time here: Tab.".to_owned());
         return;
     }
     model.split.act(action, model.pane_with_keys(context).unwrap_or(Focus::Conversation));

@@ -8,6 +8,7 @@ use super::inspector::View as Inspected;
 use super::offer::Offer;
 use crate::text;
 use crate::tui::View;
+use crate::tui::copy::Picker;
 use crate::tui::keymap::{self, Action, Context};
 use crate::tui::layout::{self, Shape};
 use crate::tui::model::TWICE;
@@ -118,6 +119,11 @@ fn word<'a>(view: &View<'_>, context: Context, binding: &'a keymap::Binding) -> 
         (Context::Conversation, Action::Fold) if !model.conversation.can_fold() => "",
         (Context::Call, Action::Output) if model.tools.shows_output() => "as told",
         (Context::Prompt, Action::Steer) if !model.running || model.queue.next().is_none() => "",
+        (Context::Pick, Action::NextPart)
+            if !model.picker.as_ref().is_some_and(Picker::has_parts) =>
+        {
+            ""
+        }
         (Context::List, Action::Ask) if !model.asks_for_models() => "",
         (Context::Prompt, Action::Back) if model.approval.is_some() => "deny",
         (Context::Prompt, Action::TakeOffer) => model.offer.as_ref().map_or("", Offer::word),

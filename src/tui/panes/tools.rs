@@ -181,10 +181,10 @@ impl Tools {
         let command = call::command(session.calls.get(id)?);
         let written = self.output.as_ref().and_then(Output::text);
         let detail = self.details.get(id);
-        let told = detail.and_then(|detail| {
+        let told = detail.map(|detail| {
             let result = detail.result.as_ref().and_then(|entry| entry.result());
             let told = result.map(|result| result.text.as_str()).or(detail.own.as_deref());
-            Some(told.unwrap_or(&detail.tail))
+            told.unwrap_or(&detail.tail)
         });
         Some(Copyable::of_parts([command, written.as_deref().or(told).unwrap_or_default()]))
     }

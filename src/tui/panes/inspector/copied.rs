@@ -56,9 +56,8 @@ impl Inspector {
 }
 
 fn text(lines: Vec<Line>) -> String {
-    let line = |Line { lead, text, .. }: Line| match lead.is_empty() {
-        true => text,
-        false => format!("{lead} {text}"),
+    let line = |Line { lead, text, .. }: Line| {
+        if lead.is_empty() { text } else { format!("{lead} {text}") }
     };
     lines.into_iter().map(line).collect::<Vec<_>>().join("\n")
 }
