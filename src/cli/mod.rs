@@ -25,6 +25,7 @@ use clap_complete::Shell;
 
 pub use connect::{Pace, Start, UsageError};
 
+use crate::config::Lang;
 use crate::wire::Format;
 
 /// Exit code for wrong arguments, a missing key, or a terminal that cannot be used.
@@ -92,6 +93,9 @@ pub struct Connection {
     /// Run commands without asking; dangerous ones still ask
     #[arg(long, global = true, help_heading = "What may run")]
     yolo: bool,
+    /// Language of the screen [default: that of LC_ALL, LC_MESSAGES or LANG]
+    #[arg(long, global = true, value_name = "LANG")]
+    lang: Option<LangName>,
     /// How the screen looks: dark, light, high-contrast, ansi, none, or a theme of your own
     #[arg(long, global = true, value_name = "NAME")]
     theme: Option<String>,
@@ -122,6 +126,22 @@ enum FormatName {
     OpenaiChat,
     Anthropic,
     OpenaiResponses,
+}
+
+/// English or Simplified Chinese.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum LangName {
+    En,
+    Zh,
+}
+
+impl From<LangName> for Lang {
+    fn from(name: LangName) -> Self {
+        match name {
+            LangName::En => Self::En,
+            LangName::Zh => Self::Zh,
+        }
+    }
 }
 
 impl From<FormatName> for Format {

@@ -75,6 +75,7 @@ impl Connection {
                 max_tokens: said("--max-tokens", self.max_tokens),
                 effort: said("--effort", self.effort.clone()),
                 thinking_budget: said("--thinking-budget", self.thinking_budget),
+                lang: said("--lang", self.lang.map(Into::into)),
                 theme: said("--theme", self.theme.clone()),
                 max_turns: said("--max-turns", self.max_turns),
                 command_timeout: said("--command-timeout", self.command_timeout),

@@ -1,6 +1,6 @@
 //! One source's values. What a source leaves open, the layer below it fills.
 
-use super::value::{Notify, Value};
+use super::value::{Lang, Notify, Value};
 use super::{Source, Sourced};
 use crate::wire::{CallIds, Dialect, Format, MaxTokens, Parameters, ReasoningBack, SystemRole};
 
@@ -110,6 +110,8 @@ layer! {
     Both effort: String,
     /// Tokens that a model may think.
     Both thinking_budget: u32,
+    /// Language of the screen.
+    Top lang: Lang,
     /// Theme of the screen.
     Top theme: String,
     /// Turns that one prompt may take.

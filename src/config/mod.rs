@@ -29,7 +29,7 @@ pub use layer::{Layer, Row};
 pub use profiles::key_variables as built_in_key_variables;
 pub use resolve::{Arguments, Choice, ChoiceError, Settings, profile_names, resolve};
 pub use trust::{Answer, Trust};
-pub use value::{Notify, Value};
+pub use value::{Lang, Notify, Value};
 pub use variables::{DotEnv, Purpose, Unreadable, Variables, Wanted, wanted};
 
 use std::fmt;

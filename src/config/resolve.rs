@@ -97,6 +97,8 @@ pub fn resolve(
         .over(from_variables)
         .over(profile_of_file.cloned().unwrap_or_default())
         .over(file.values.clone())
+        // A locale is set nearly always, mostly by nobody in particular: a setting comes before it.
+        .over(Layer { lang: variables.language(), ..Layer::default() })
         .over(built_in.map(BuiltIn::layer).unwrap_or_default())
         .over(Layer::built_in());
     Ok(Settings { choice, values })

@@ -141,6 +141,17 @@ words!(Notify:
     "off" => Notify::Off,
 );
 
+/// What the screen speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lang {
+    /// English.
+    En,
+    /// Simplified Chinese.
+    Zh,
+}
+
+words!(Lang: "en" => Lang::En, "zh" => Lang::Zh);
+
 /// Whether a text is a secret by its looks: keys are named in files, never written into them.
 pub(super) fn looks_like_a_key(text: &str) -> bool {
     const BEGINNINGS: [&str; 9] =

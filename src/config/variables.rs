@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::file::is_variable;
 use super::profiles::{BUILT_IN, built_in};
 use super::resolve::Arguments;
-use super::{File, Source, Sourced};
+use super::{File, Lang, Source, Sourced};
 
 /// What a variable is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,6 +108,15 @@ impl Variables {
         }
         let value = self.agreed.get(name).filter(some)?;
         Some(Sourced::new(value, Source::DotEnv(name.to_owned())))
+    }
+
+    /// The language of the locale that the environment names.
+    pub(super) fn language(&self) -> Option<Sourced<Lang>> {
+        let named = |name: &&str| self.in_environment(name);
+        let name = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find(named)?;
+        let chinese = self.environment.get(name)?.starts_with("zh");
+        let lang = if chinese { Lang::Zh } else { Lang::En };
+        Some(Sourced::new(lang, Source::Environment(name.to_owned())))
     }
 
     /// Whether it is set, but to nothing.

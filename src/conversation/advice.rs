@@ -1,6 +1,7 @@
 //! A failure in words: what happened, and what to do next. One sentence each, for every reader.
 
 use super::{Failure, FailureKind, Place};
+use crate::text::say;
 
 impl Failure {
     /// What happened, in the server's words or ours. Untrusted text.
@@ -17,20 +18,19 @@ impl Failure {
     pub fn next_step(&self) -> String {
         match self.kind {
             FailureKind::Auth => {
-                "Check the key in the variable that --key-env, or the profile's key_env, names, and that it \
-                 belongs to this URL."
+                say!("Check the key in the variable that --key-env, or the profile's key_env, names, and that it belongs to this URL.")
             }
             FailureKind::RateLimit | FailureKind::Overloaded => {
                 return match wait(self) {
-                    Some(wait) => format!("Wait {wait}, then try again."),
-                    None => "Wait a little, then try again.".to_owned(),
+                    Some(wait) => say!("Wait {wait}, then try again.", wait = wait),
+                    None => say!("Wait a little, then try again.").to_owned(),
                 };
             }
             FailureKind::Quota => {
-                "Look at plan and balance at the provider; trying again does not help."
+                say!("Look at plan and balance at the provider; trying again does not help.")
             }
             FailureKind::ContextLength => {
-                "The messages are longer than the model can read: /clear starts anew."
+                say!("The messages are longer than the model can read: /clear starts anew.")
             }
             FailureKind::NotFound => {
                 "Check the model's name (--model, or the profile's model) and the URL (--url, or its \
@@ -40,17 +40,16 @@ impl Failure {
                 "The server refuses the request as it is: the inspector, or limpid inspect --body, \
                  shows its exact body."
             }
-            FailureKind::ToolUseFailed => "The model wrote an unusable call; nothing was run. Try again.",
-            FailureKind::Server => "The fault is the server's: try again later.",
+            FailureKind::ToolUseFailed => say!("The model wrote an unusable call; nothing was run. Try again."),
+            FailureKind::Server => say!("The fault is the server's: try again later."),
             FailureKind::Protocol | FailureKind::Malformed => {
-                "Check that the URL (--url, or the profile's url) is that of the API, such as \
-                 http://127.0.0.1:8080/v1."
+                say!("Check that the URL (--url, or the profile's url) is that of the API, such as http://127.0.0.1:8080/v1.")
             }
             FailureKind::TooLong => {
-                "Ask for less, or set a limit with --max-tokens; a server that never ends is at fault."
+                say!("Ask for less, or set a limit with --max-tokens; a server that never ends is at fault.")
             }
-            FailureKind::Unreachable => "Then try again.",
-            FailureKind::Disconnected => "Check that the server runs and can be reached, then try again.",
+            FailureKind::Unreachable => say!("Then try again."),
+            FailureKind::Disconnected => say!("Check that the server runs and can be reached, then try again."),
         }
         .to_owned()
     }
@@ -79,7 +78,7 @@ fn wait(failure: &Failure) -> Option<String> {
     }
     // An HTTP date ("Sun, 06 Nov 1994 08:49:37 GMT") is told as it is.
     let is_date = |text: &&str| text.len() == 29 && text.is_ascii() && text.ends_with("GMT");
-    header.filter(is_date).map(|date| format!("until {date}"))
+    header.filter(is_date).map(|date| say!("until {date}", date = date))
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Text that a terminal can be trusted with: the sanitizer, widths, wrapping, short figures; and keys
-//! kept out of text.
+//! Text that a terminal can be trusted with: the sanitizer, widths, wrapping, short figures; keys
+//! kept out of text; and the interface's own texts in two languages.
 //!
 //! Pure, and knows nothing of the rest of the crate. Everything that limpid did not write itself
 //! (model text, commands, outputs, error bodies, file names) passes [`visible`] before it is drawn.
@@ -11,6 +11,7 @@ mod printed;
 mod redact;
 mod sanitize;
 mod scripts;
+mod words;
 
 pub use figures::{bytes, duration, milliseconds};
 pub use ink::{Colour, Emphasis, Ink};
@@ -19,6 +20,8 @@ pub use printed::Printed;
 pub use redact::{REDACTED, Redactor, Secrets};
 pub use sanitize::{Show, hidden, spelled, visible};
 pub use scripts::{mixed_script_words, runs_leftwards};
+pub(crate) use words::say;
+pub use words::{Language, Phrase, fill, phrase, speak};
 
 /// Texts that programs for terminals got wrong before.
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What the keys of an open list do, and what choosing one of its rows leads to.
 
+use crate::text::{Phrase, phrase, say};
 use std::time::Instant;
 
 use crossterm::event::KeyEvent;
@@ -17,10 +18,11 @@ use crate::text::{self, Show};
 use crate::wire::Parameters;
 
 /// How `/model` is written.
-const MODEL: &str = "/model alone lists; /model PROFILE, /model ID or /model PROFILE ID switches.";
+const MODEL: Phrase =
+    phrase("/model alone lists; /model PROFILE, /model ID or /model PROFILE ID switches.");
 /// How `/set` is written.
-const SET: &str =
-    "/set alone lists; /set NAME VALUE sets; /set NAME unset leaves it to the server.";
+const SET: Phrase =
+    phrase("/set alone lists; /set NAME VALUE sets; /set NAME unset leaves it to the server.");
 
 /// Opens every command there is.
 pub(super) fn open_palette(model: &mut Model, context: Context) {
@@ -46,7 +48,7 @@ pub(super) fn answered(model: &mut Model, progress: &Progress) {
             let is_same = profile == model.profile();
             let what = if is_same { in_words(parameters) } else { profile.shown() };
             let what = text::visible(&what, Show::Prose).into_owned();
-            model.note = Some(format!("From the first request on: {what}"));
+            model.note = Some(say!("From the first request on: {what}", what = what));
             model.setup.profile = profile.clone();
             model.setup.parameters.clone_from(parameters);
         }
@@ -145,21 +147,22 @@ fn act(model: &mut Model, context: Context, action: Action, now: Instant) -> Vec
     let decides = matches!(context, Context::Approval | Context::ApprovalWaits)
         || context == Context::Prompt && action == Action::Back && model.approval.is_some();
     if decides {
-        model.note = Some("About a command only its own key decides, in the panel.".to_owned());
+        model.note =
+            Some(say!("About a command only its own key decides, in the panel.").to_owned());
         return Vec::new();
     }
     if !is_there(model, context) {
         let what = match context {
-            Context::Call => "No call is open.",
-            Context::Message => "No message is open.",
-            _ => "That key is good only in its own place.",
+            Context::Call => say!("No call is open."),
+            Context::Message => say!("No message is open."),
+            _ => say!("That key is good only in its own place."),
         };
         model.note = Some(what.to_owned());
         return Vec::new();
     }
     let in_pane = !matches!(context, Context::Prompt);
     if in_pane && Shape::of(model.size) == Shape::Small {
-        model.note = Some("The window has no room for that pane. Enlarge it.".to_owned());
+        model.note = Some(say!("The window has no room for that pane. Enlarge it.").to_owned());
         return Vec::new();
     }
     model.focus = match context {
@@ -178,7 +181,7 @@ pub(super) fn model_words(model: &mut Model, words: &[String]) -> Option<Vec<Eff
         [name] => Destination::Named(name.clone()),
         [name, id] => Destination::Profile { name: name.clone(), model: Some(id.clone()) },
         _ => {
-            model.note = Some(MODEL.to_owned());
+            model.note = Some(MODEL.text().to_owned());
             return None;
         }
     };
@@ -194,13 +197,13 @@ pub(super) fn set_words(model: &mut Model, words: &[String]) -> Option<Vec<Effec
         }
         [name, value] => (name, (value != "unset").then(|| value.clone())),
         _ => {
-            model.note = Some(SET.to_owned());
+            model.note = Some(SET.text().to_owned());
             return None;
         }
     };
     let Some(parameter) = Parameter::named(name) else {
         let names = Parameter::ALL.map(Parameter::name).join(", ");
-        model.note = Some(format!("No such parameter. There are: {names}."));
+        model.note = Some(say!("No such parameter. There are: {names}.", names = names));
         return None;
     };
     Some(set(model, parameter, value)).filter(|effects| !effects.is_empty())
@@ -212,29 +215,32 @@ pub(super) fn theme_words(model: &mut Model, words: &[String]) -> Option<Vec<Eff
         [] => Some(vec![Effect::ListThemes]),
         [name] => Some(vec![Effect::UseTheme(name.clone())]),
         _ => {
-            model.note = Some("/theme alone lists; /theme NAME changes.".to_owned());
+            model.note = Some(say!("/theme alone lists; /theme NAME changes.").to_owned());
             None
         }
     }
 }
 
 fn connect(model: &mut Model, to: Destination) -> Vec<Effect> {
-    after_this_prompt(model, "The model is switched");
+    after_this_prompt(
+        model,
+        say!("The model is switched when this prompt has ended. Esc stops it."),
+    );
     vec![Effect::Send(Command::Connect(to))]
 }
 
 /// Sets a value, if it can be one.
 fn set(model: &mut Model, parameter: Parameter, value: Option<String>) -> Vec<Effect> {
     if let Err(why) = Parameters::default().set(parameter, value.as_deref()) {
-        model.note = Some(format!("Not set: {} {why}.", parameter.name()));
+        model.note = Some(say!("Not set: {name} {why}.", name = parameter.name(), why = why));
         return Vec::new();
     }
-    after_this_prompt(model, "It is set");
+    after_this_prompt(model, say!("It is set when this prompt has ended. Esc stops it."));
     vec![Effect::Send(Command::Set { parameter, value })]
 }
 
 fn after_this_prompt(model: &mut Model, what: &str) {
     if model.running {
-        model.note = Some(format!("{what} when this prompt has ended. Esc stops it."));
+        model.note = Some(what.to_owned());
     }
 }

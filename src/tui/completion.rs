@@ -4,6 +4,7 @@
 //!
 //! A mention puts a path into the prompt, nothing else: the file itself is not sent.
 
+use crate::text::say;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
@@ -150,7 +151,7 @@ pub(super) fn refresh(
 }
 
 fn note(files: &Files) -> &'static str {
-    if files.more { "not all of them; " } else { "" }
+    if files.more { say!("not all of them; ") } else { "" }
 }
 
 /// What is offered while earlier prompts are searched for what stands in the draft.
@@ -208,7 +209,7 @@ fn words(token: &str) -> Vec<Candidate> {
     let fits = WORDS.iter().filter(|(word, _)| word.starts_with(&token));
     fits.map(|(word, what)| Candidate {
         shown: (*word).to_owned(),
-        what,
+        what: what.text(),
         inserted: (*word).to_owned(),
     })
     .collect()

@@ -1,6 +1,7 @@
 //! Copying without the mouse: what can be copied, whole or some of its lines, and the list in which
 //! lines are chosen. Texts are those of the source, never wrapped. Where copies go is `app`'s.
 
+use crate::text::say;
 use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
@@ -35,10 +36,10 @@ impl Copied {
     /// What the user is told of `what`, a copy in words.
     pub(super) fn told(&self, what: &str) -> String {
         match self {
-            Self::Clipboard => format!("Copied {what}."),
-            Self::Terminal => format!("Copied {what}, by way of the terminal."),
-            Self::File(path) => format!("{what} in {path}"),
-            Self::Nowhere(why) => format!("Not copied: {why}"),
+            Self::Clipboard => say!("Copied {what}.", what = what),
+            Self::Terminal => say!("Copied {what}, by way of the terminal.", what = what),
+            Self::File(path) => say!("{what} in {path}", what = what, path = path),
+            Self::Nowhere(why) => say!("Not copied: {why}", why = why),
         }
     }
 }
@@ -289,7 +290,7 @@ fn at_hand(model: &mut Model, context: Context) -> Option<Copyable> {
     };
     let found = found.filter(|found| !found.is_empty());
     if found.is_none() {
-        model.note = Some("There is no text to copy here.".to_owned());
+        model.note = Some(say!("There is no text to copy here.").to_owned());
     }
     found
 }
@@ -299,7 +300,7 @@ pub(super) fn last_said(model: &mut Model) -> Option<Vec<Effect>> {
     match model.conversation.last_said() {
         Some(text) => Some(vec![Effect::Copy { text, to: CopyTo::Clipboard }]),
         None => {
-            model.note = Some("The model has said nothing yet.".to_owned());
+            model.note = Some(say!("The model has said nothing yet.").to_owned());
             None
         }
     }

@@ -25,6 +25,7 @@ mod slash;
 mod theme;
 mod update;
 
+use crate::text::say;
 use std::time::Instant;
 
 use ratatui::Frame;
@@ -193,7 +194,7 @@ fn draw_panes(
                 let (measure, found) = tools::draw_call(view, call, &mut cache.call, inside, buf);
                 cache.shown.call = Some(measure);
                 cache.shown.found = cache.shown.found.or(found);
-                measure.position("rows")
+                measure.position(say!("rows"))
             }
             None => {
                 cache.shown.tools_page = Some(inside.height.into());
@@ -215,12 +216,12 @@ fn draw_panes(
         if model.inspector.view != inspector::View::Roles || model.session.turns.is_empty() {
             cache.shown.message = Some(measure);
         }
-        if let Some(position) = measure.position("rows") {
+        if let Some(position) = measure.position(say!("rows")) {
             paint::foot(buf, areas.inspector, &position, theme);
         }
     }
     if shape == Shape::Small && areas.rest.height > 0 && model.approval.is_none() {
-        let hint = "Enlarge the window to see more: 40×10 or larger.";
+        let hint = say!("Enlarge the window to see more: 40×10 or larger.");
         paint::line(buf, areas.rest, hint, Look::Dim, theme);
     }
 }
@@ -249,10 +250,12 @@ fn title(
     let model = view.model;
     let look = if focused { Look::Focus } else { Look::Text };
     let name = |pane: Focus| match pane {
-        Focus::Tools if model.tools.count() > 0 => format!("Tools {}", model.tools.count()),
-        Focus::Tools => "Tools".to_owned(),
-        Focus::Inspector => "Inspector".to_owned(),
-        _ => "Conversation".to_owned(),
+        Focus::Tools if model.tools.count() > 0 => {
+            format!("{} {}", say!("Tools"), model.tools.count())
+        }
+        Focus::Tools => say!("Tools").to_owned(),
+        Focus::Inspector => say!("Inspector").to_owned(),
+        _ => say!("Conversation").to_owned(),
     };
     let own = match shape {
         Shape::Wide => format!("{} ", name(of)),

@@ -1,6 +1,7 @@
 //! What the screen is about: the fold of the records, and the state of each pane. Plain data; what
 //! changes it is in `update`, what shows it in `panes`.
 
+use crate::text::say;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -423,7 +424,7 @@ impl Model {
         if let Some(text) = prompt {
             self.prompt.put_back(text);
         }
-        self.note = Some("Busy: that was not taken. Try again.".to_owned());
+        self.note = Some(say!("Busy: that was not taken. Try again.").to_owned());
     }
 
     /// A word to the user, until the next key.

@@ -1,6 +1,7 @@
 //! The mouse, once the user has given it to limpid: the wheel moves what is under the pointer, a click
 //! gives it the keys. It decides about no command.
 
+use crate::text::say;
 use std::time::Instant;
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
@@ -32,7 +33,7 @@ pub(super) fn toggle(model: &mut Model) -> Vec<Effect> {
     let note = if model.mouse.taken {
         "Mouse on. With Shift held, most terminals still select text."
     } else {
-        "The mouse is the terminal's again."
+        say!("The mouse is the terminal's again.")
     };
     model.note = Some(note.to_owned());
     vec![Effect::Mouse(model.mouse.taken)]

@@ -2,6 +2,7 @@
 //! (profiles, models, parameters). What stands in them, and what choosing a row means; how a list
 //! looks is `panes::list`'s, what a command does `update`'s.
 
+use crate::text::say;
 use std::collections::HashSet;
 
 use super::keymap::{self, Action, Context};
@@ -75,12 +76,12 @@ impl Popup {
 
     pub(super) fn title(&self) -> String {
         match &self.kind {
-            Kind::Palette(_) => "Commands".to_owned(),
-            Kind::Profiles(_) => "Model: first the profile".to_owned(),
-            Kind::Models { profile, .. } => format!("Model at {}", profile.name),
-            Kind::Parameters => "Parameters of every request".to_owned(),
+            Kind::Palette(_) => say!("Commands").to_owned(),
+            Kind::Profiles(_) => say!("Model: first the profile").to_owned(),
+            Kind::Models { profile, .. } => say!("Model at {name}", name = profile.name),
+            Kind::Parameters => say!("Parameters of every request").to_owned(),
             Kind::Value(parameter) => parameter.name().to_owned(),
-            Kind::Themes(_) => "Theme".to_owned(),
+            Kind::Themes(_) => say!("Theme").to_owned(),
         }
     }
 
@@ -89,13 +90,17 @@ impl Popup {
         let dim = |text: &str| (text.to_owned(), Look::Dim);
         match &self.kind {
             Kind::Palette(_) => dim(""),
-            Kind::Profiles(profiles) if profiles.is_empty() => dim("Reading the settings …"),
-            Kind::Profiles(_) => dim("What has been said goes along to the next model."),
+            Kind::Profiles(profiles) if profiles.is_empty() => dim(say!("Reading the settings …")),
+            Kind::Profiles(_) => dim(say!("What has been said goes along to the next model.")),
             Kind::Models { profile, listed } => match listed {
-                Listed::NotAsked => dim("Type an id, or ask the server for its models with Tab."),
-                Listed::Asked => (format!("Asking {} …", profile.host), Look::Busy),
-                Listed::Models(models) if models.is_empty() => dim("The server names no model."),
-                Listed::Models(_) => dim("What the server lists; another id can be typed."),
+                Listed::NotAsked => {
+                    dim(say!("Type an id, or ask the server for its models with Tab."))
+                }
+                Listed::Asked => (say!("Asking {host} …", host = profile.host), Look::Busy),
+                Listed::Models(models) if models.is_empty() => {
+                    dim(say!("The server names no model."))
+                }
+                Listed::Models(_) => dim(say!("What the server lists; another id can be typed.")),
                 Listed::Failed(why) => (why.clone(), Look::Warning),
             },
             Kind::Parameters => {
@@ -103,13 +108,15 @@ impl Popup {
                 let remark = |parameter| parameters.remark(parameter, format?);
                 let remarks: Vec<String> = Parameter::ALL.into_iter().filter_map(remark).collect();
                 if remarks.is_empty() {
-                    dim("They hold for the rest of the session.")
+                    dim(say!("They hold for the rest of the session."))
                 } else {
                     (remarks.join("\n"), Look::Warning)
                 }
             }
             Kind::Value(parameter) => (format!("{}.", parameter.about()), Look::Dim),
-            Kind::Themes(_) => dim("Enter shows it. For always: limpid config set theme NAME"),
+            Kind::Themes(_) => {
+                dim(say!("Enter shows it. For always: limpid config set theme NAME"))
+            }
         }
     }
 
@@ -149,7 +156,7 @@ fn palette(model: &Model, context: Context) -> Vec<(Row, Choice)> {
         }
         known.push(same);
         let look = if there { Look::Text } else { Look::Dim };
-        let cells = [(label, Look::Key), (binding.long, look), (section, Look::Dim)];
+        let cells = [(label, Look::Key), (binding.long.text(), look), (section, Look::Dim)];
         let rank = match there {
             true if place == context => 0,
             true => 2,
@@ -158,7 +165,11 @@ fn palette(model: &Model, context: Context) -> Vec<(Row, Choice)> {
         rows.push((rank, row(&cells), Choice::Act(place, binding.action())));
     }
     for (word, what) in WORDS {
-        let cells = [(word, Look::Key), (what, Look::Text), ("Words in the prompt", Look::Dim)];
+        let cells = [
+            (word, Look::Key),
+            (what.text(), Look::Text),
+            (say!("Words in the prompt"), Look::Dim),
+        ];
         rows.push((1, row(&cells), Choice::Word(word)));
     }
     rows.sort_by_key(|(rank, ..)| *rank);
@@ -192,14 +203,14 @@ fn chooser(profiles: &[ProfileRow], present: &Profile) -> Vec<(Row, Choice)> {
                 || profile.name == "offline" && present.name == "scripted";
             let mark = if here { "✓" } else { " " };
             let (key, look) = match &profile.key {
-                KeyState::NotNeeded => ("no key".to_owned(), Look::Dim),
+                KeyState::NotNeeded => (say!("no key").to_owned(), Look::Dim),
                 KeyState::Found(name) => (format!("✓ {name}"), Look::Good),
-                KeyState::Missing(name) => (format!("✗ no {name}"), Look::Warning),
+                KeyState::Missing(name) => (say!("✗ no {name}", name = name), Look::Warning),
             };
             let cells = [
                 (mark, Look::Good),
                 (&*profile.name, Look::Strong),
-                (profile.model.as_deref().unwrap_or("(name a model)"), Look::Text),
+                (profile.model.as_deref().unwrap_or(say!("(name a model)")), Look::Text),
                 (&key, look),
                 (&profile.format, Look::Dim),
                 (&profile.host, Look::Dim),
@@ -208,7 +219,7 @@ fn chooser(profiles: &[ProfileRow], present: &Profile) -> Vec<(Row, Choice)> {
         })
         .collect();
     if !profiles.is_empty() {
-        let cells = [(" ", Look::Text), ("parameters …", Look::Key), ("/set", Look::Dim)];
+        let cells = [(" ", Look::Text), (say!("parameters …"), Look::Key), ("/set", Look::Dim)];
         rows.push((row(&cells), Choice::Parameters));
     }
     rows
@@ -222,15 +233,15 @@ fn models(
 ) -> Vec<(Row, Choice)> {
     let mut known: Vec<(&str, &str)> = Vec::new();
     if let Some(own) = &profile.model {
-        known.push((own, "the profile's own"));
+        known.push((own, say!("the profile's own")));
     }
     if profile.name == present.name && known.iter().all(|(id, _)| *id != present.model) {
-        known.push((&present.model, "in use"));
+        known.push((&present.model, say!("in use")));
     }
     if let Listed::Models(ids) = listed {
         let mut named: HashSet<&str> = known.iter().map(|(id, _)| *id).collect();
         let others = ids.iter().filter(|id| named.insert(id));
-        known.extend(others.map(|id| (&**id, "listed by the server")));
+        known.extend(others.map(|id| (&**id, say!("listed by the server"))));
     }
     let is_new = !typed.is_empty() && known.iter().all(|(id, _)| *id != typed);
     // An id of which another holds a part comes after the one that it stands for.
@@ -242,7 +253,7 @@ fn models(
         })
         .collect();
     if is_new {
-        let typed_row = row(&[(typed, Look::Strong), ("as typed", Look::Dim)]);
+        let typed_row = row(&[(typed, Look::Strong), (say!("as typed"), Look::Dim)]);
         let typed_row = (Row { always: true, ..typed_row }, Choice::Model(typed.to_owned()));
         // Where the server's own list is there, typing looks for something in it.
         let place = if matches!(listed, Listed::Models(_)) { rows.len() } else { 0 };
@@ -268,13 +279,13 @@ fn of_parameter(model: &Model, parameter: Parameter) -> (Row, Choice) {
     let set = model.parameters().iter().find(|set| set.parameter == parameter);
     let is_doubtful = format.is_some_and(|format| parameters.remark(parameter, format).is_some());
     let unset =
-        || format.map_or("left to the server", |format| parameters.unset(parameter, format));
+        || format.map_or(say!("left to the server"), |format| parameters.unset(parameter, format));
     let cells = match set {
         None => vec![(parameter.name(), Look::Strong), (unset(), Look::Dim)],
         Some(set) => {
             let mut cells = vec![(parameter.name(), Look::Strong), (&*set.value, Look::Text)];
             cells.push((&set.source, Look::Dim));
-            cells.extend(is_doubtful.then_some(("! see below", Look::Warning)));
+            cells.extend(is_doubtful.then_some((say!("! see below"), Look::Warning)));
             cells
         }
     };
@@ -298,11 +309,11 @@ fn values(parameter: Parameter, typed: &str) -> Vec<(Row, Choice)> {
     if !typed.is_empty() {
         let read = Parameters::default().set(parameter, Some(typed));
         let (about, look) = match &read {
-            Ok(()) => ("from the next request on", Look::Dim),
+            Ok(()) => (say!("from the next request on"), Look::Dim),
             Err(why) => (why.as_str(), Look::Warning),
         };
         push(&[(typed, Look::Strong), (about, look)], Some(typed.to_owned()));
     }
-    push(&[("unset", Look::Strong), ("leaves it to the server", Look::Dim)], None);
+    push(&[("unset", Look::Strong), (say!("leaves it to the server"), Look::Dim)], None);
     rows
 }

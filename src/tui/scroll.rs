@@ -2,6 +2,7 @@
 //! it tells the position afterwards ([`Scroll::measured`]).
 
 use super::keymap::Action;
+use crate::text::say;
 
 /// What drawing found out about a scrolled list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -19,7 +20,15 @@ impl Measure {
     pub(super) fn position(self, what: &str) -> Option<String> {
         let last = (self.top + self.height).min(self.total);
         let some = self.total > self.height && self.height > 0;
-        some.then(|| format!("{what} {}–{last} of {}", self.top + 1, self.total))
+        some.then(|| {
+            say!(
+                "{what} {first}–{last} of {total}",
+                what = what,
+                first = self.top + 1,
+                last = last,
+                total = self.total
+            )
+        })
     }
 
     /// Whether the last row is on the screen.

@@ -1,6 +1,7 @@
 //! Finding a text in the pane that has the keys: as it is typed, counted, from match to match. What
 //! matches is highlighted; drawing finds where the matches are and tells which one it is at.
 
+use crate::text::say;
 use std::ops::Range;
 
 use crossterm::event::KeyEvent;
@@ -173,7 +174,7 @@ pub(super) fn act(model: &mut Model, context: Context, action: Action) -> bool {
             let by = if action == Action::NextMatch { 1 } else { -1 };
             match model.search.as_mut().filter(|search| search.pane == model.focus) {
                 Some(search) => search.step(by),
-                None => model.note = Some("Nothing is looked for: / begins.".to_owned()),
+                None => model.note = Some(say!("Nothing is looked for: / begins.").to_owned()),
             }
         }
         (Context::Search, Action::Submit) => match &mut model.search {

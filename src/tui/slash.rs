@@ -1,23 +1,29 @@
 //! The words that the prompt knows: one table for what they mean, for completion and for the help.
 
+use crate::text::{Phrase, phrase};
+
 /// Each word and what it does.
-pub(super) const WORDS: [(&str, &str); 12] = [
-    ("/help", "shows these keys"),
-    ("/continue", "posts the history once more: after a failure, a stop or the turn limit"),
-    ("/clear", "starts anew: the model will remember nothing, every command asks again"),
-    ("/allowed", "lists the commands that you allowed for the session"),
-    ("/revoke", "ends that: every command asks again"),
+pub(super) const WORDS: [(&str, Phrase); 12] = [
+    ("/help", phrase("shows these keys")),
+    ("/continue", phrase("posts the history once more: after a failure, a stop or the turn limit")),
+    ("/clear", phrase("starts anew: the model will remember nothing, every command asks again")),
+    ("/allowed", phrase("lists the commands that you allowed for the session")),
+    ("/revoke", phrase("ends that: every command asks again")),
     (
         "/model",
-        "another model or profile: alone it lists them; /model PROFILE, /model ID (at this server), \
-         /model PROFILE ID",
+        phrase(
+            "another model or profile: alone it lists them; /model PROFILE, /model ID (at this server), /model PROFILE ID",
+        ),
     ),
-    ("/set", "parameters: alone it lists them; /set temperature 0.2, /set temperature unset"),
-    ("/copy", "copies what the model said last; in a pane, y and Y copy the text at hand"),
-    ("/mouse", "takes the mouse for wheel and clicks, or gives it back to the terminal"),
-    ("/theme", "lists the themes; /theme NAME changes to another"),
-    ("/restore", "sends again what was left out or shortened"),
-    ("/quit", "ends limpid; so do q and exit alone"),
+    (
+        "/set",
+        phrase("parameters: alone it lists them; /set temperature 0.2, /set temperature unset"),
+    ),
+    ("/copy", phrase("copies what the model said last; in a pane, y and Y copy the text at hand")),
+    ("/mouse", phrase("takes the mouse for wheel and clicks, or gives it back to the terminal")),
+    ("/theme", phrase("lists the themes; /theme NAME changes to another")),
+    ("/restore", phrase("sends again what was left out or shortened")),
+    ("/quit", phrase("ends limpid; so do q and exit alone")),
 ];
 
 /// Words that take others after them.

@@ -1,5 +1,6 @@
 //! Routes: which input reaches which pane, and what is asked of the loop in turn.
 
+use crate::text::say;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -44,8 +45,10 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
         Input::Event(event) => effects.extend(take_event(model, event, now)),
         Input::Output { call, read } => model.tools.take(&call, read),
         Input::Theme(Ok(theme)) => {
-            model.note =
-                Some(format!("Theme: {0}. For always: limpid config set theme {0}", theme.name));
+            model.note = Some(say!(
+                "Theme: {name}. For always: limpid config set theme {name}",
+                name = theme.name
+            ));
             model.setup.theme = theme;
         }
         Input::Theme(Err(why)) => model.conversation.note(why),
@@ -74,7 +77,8 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
     if model.searching {
         prompt.search(completion);
         if completion.as_ref().is_none_or(|found| found.candidates.is_empty()) {
-            model.note = Some("No earlier prompt holds this. Esc ends the search.".to_owned());
+            model.note =
+                Some(say!("No earlier prompt holds this. Esc ends the search.").to_owned());
         }
     } else if completion::refresh(completion, files, before, first) {
         effects.push(Effect::ListFiles);
@@ -142,7 +146,7 @@ fn go_on(model: &mut Model, well: bool) -> Option<Effect> {
         return None;
     }
     if !well {
-        model.note = Some("Queue held: Enter in an empty prompt sends the next.".to_owned());
+        model.note = Some(say!("Queue held: Enter in an empty prompt sends the next.").to_owned());
         return None;
     }
     let command = match Submitted::of(model.queue.take_next()?) {
@@ -164,7 +168,7 @@ fn ask(model: &mut Model, call: &CallId) {
     model.approval = Approval::new(call, &model.session, model.last_input, version);
     if model.approval.is_none() {
         model.note =
-            Some("Asked about a call without a command: nothing runs. Esc stops.".to_owned());
+            Some(say!("Asked about a call without a command: nothing runs. Esc stops.").to_owned());
     }
 }
 
@@ -207,14 +211,14 @@ fn paste(model: &mut Model, text: &str, now: Instant) {
         }
         Context::Approval | Context::ApprovalWaits => {
             approval.paste_ignored(now);
-            model.note = Some("Paste ignored: it decides nothing.".to_owned());
+            model.note = Some(say!("Paste ignored: it decides nothing.").to_owned());
         }
         _ => {
             approval.disturb(now);
             if context == Context::Prompt {
                 paste_into_prompt(model, text);
             } else {
-                model.note = Some("Paste ignored: Tab leads to the prompt.".to_owned());
+                model.note = Some(say!("Paste ignored: Tab leads to the prompt.").to_owned());
             }
         }
     }
@@ -242,7 +246,7 @@ fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
     model.note = None;
     if let Some(approval) = &mut model.approval {
         if approval.is_burst(key, now) {
-            model.note = Some("Keys that come in a burst decide nothing.".to_owned());
+            model.note = Some(say!("Keys that come in a burst decide nothing.").to_owned());
             return Vec::new();
         }
         if context != Context::Approval {
@@ -396,21 +400,21 @@ fn steer(model: &mut Model) -> Vec<Effect> {
     if !model.running {
         let waits = model.queue.next().is_some();
         let note = if waits {
-            "Nothing runs: Enter in an empty prompt sends it."
+            say!("Nothing runs: Enter in an empty prompt sends it.")
         } else {
-            "Nothing is queued."
+            say!("Nothing is queued.")
         };
         model.note = Some(note.to_owned());
         return Vec::new();
     }
     if model.queue.next().is_some_and(|next| next.trim_start().starts_with('!')) {
-        model.note = Some("A command cannot go into the running turn: it waits.".to_owned());
+        model.note = Some(say!("A command cannot go into the running turn: it waits.").to_owned());
         return Vec::new();
     }
     match model.queue.steer() {
         Some(prompt) => vec![Effect::Send(Command::Steer(prompt))],
         None => {
-            model.note = Some("Nothing is queued: Enter queues what you typed.".to_owned());
+            model.note = Some(say!("Nothing is queued: Enter queues what you typed.").to_owned());
             Vec::new()
         }
     }
@@ -477,7 +481,7 @@ fn text(model: &mut Model, context: Context, key: KeyEvent, now: Instant) {
             let was_empty = model.prompt.is_empty();
             model.prompt.key(key);
             if was_empty && !model.prompt.is_empty() && model.approval.is_some() {
-                model.note = Some("Typed into the draft. Tab: decide.".to_owned());
+                model.note = Some(say!("Typed into the draft. Tab: decide.").to_owned());
             }
         }
         Context::CommandField | Context::ReasonField => {
@@ -494,7 +498,7 @@ fn text(model: &mut Model, context: Context, key: KeyEvent, now: Instant) {
             if typed && model.focus == Focus::Prompt {
                 model.prompt.key(key);
             } else {
-                model.note = Some("That key decides nothing.".to_owned());
+                model.note = Some(say!("That key decides nothing.").to_owned());
             }
         }
         Context::Help | Context::Pick => {}
@@ -518,8 +522,9 @@ fn takes_back(model: &mut Model, key: KeyEvent) -> bool {
         model.prompt.fill(&prompt);
     } else {
         model.prompt.forget(&prompt);
-        model.note =
-            Some("Removed from the queue, not sent. Ctrl-Y puts it in the prompt.".to_owned());
+        model.note = Some(
+            say!("Removed from the queue, not sent. Ctrl-Y puts it in the prompt.").to_owned(),
+        );
     }
     true
 }
@@ -570,7 +575,7 @@ fn back(
                     approval.choose(Action::Deny, key, true, now);
                 }
             } else if model.running {
-                model.note = Some("Stopping …".to_owned());
+                model.note = Some(say!("Stopping …").to_owned());
                 return vec![Effect::Send(Command::Stop)];
             } else if model.offer.take().is_none() {
                 model.conversation.scroll.go_to_end();
@@ -604,7 +609,8 @@ fn interrupt(model: &mut Model, now: Instant) -> Vec<Effect> {
 fn take_offer(model: &mut Model, last_input: Option<Instant>, now: Instant) -> Vec<Effect> {
     let Some(offer) = model.offer.as_ref().filter(|_| !model.running) else { return Vec::new() };
     if offer.ready_from(last_input).is_none_or(|from| now < from) {
-        model.note = Some("Read it first: the key counts after a moment of quiet.".to_owned());
+        model.note =
+            Some(say!("Read it first: the key counts after a moment of quiet.").to_owned());
         return Vec::new();
     }
     let overlays = offer.overlays(&model.session);
@@ -617,7 +623,7 @@ fn take_offer(model: &mut Model, last_input: Option<Instant>, now: Instant) -> V
         begin(model);
         effects.push(Effect::Send(Command::Continue));
     } else {
-        model.note = Some("Left out. The next prompt goes without it.".to_owned());
+        model.note = Some(say!("Left out. The next prompt goes without it.").to_owned());
     }
     effects
 }
@@ -641,7 +647,7 @@ fn submit(model: &mut Model) -> Vec<Effect> {
             let text = model.prompt.take();
             model.queue.push(text);
         } else {
-            model.note = Some("The queue is full. Your text stays.".to_owned());
+            model.note = Some(say!("The queue is full. Your text stays.").to_owned());
         }
         return Vec::new();
     }
@@ -655,7 +661,7 @@ fn submit(model: &mut Model) -> Vec<Effect> {
 /// Does what a submitted text means; `None`, with a note, if that cannot be now.
 pub(super) fn perform(model: &mut Model, submitted: Submitted) -> Option<Vec<Effect>> {
     if model.running && submitted.is_between_prompts() {
-        model.note = Some("Still running: Esc stops it. Your text stays.".to_owned());
+        model.note = Some(say!("Still running: Esc stops it. Your text stays.").to_owned());
         return None;
     }
     let command = match submitted {
@@ -665,13 +671,16 @@ pub(super) fn perform(model: &mut Model, submitted: Submitted) -> Option<Vec<Eff
         Submitted::Theme(words) => return choose::theme_words(model, &words),
         Submitted::Unknown(word) => {
             let word = crate::text::visible(&word, crate::text::Show::Prose).into_owned();
-            model.note =
-                Some(format!("No such command: {word}. Nothing was sent. /help lists them."));
+            model.note = Some(say!(
+                "No such command: {word}. Nothing was sent. /help lists them.",
+                word = word
+            ));
             return None;
         }
         Submitted::Near(word) => {
-            let note = format!(
-                "Nothing was sent. Did you mean {word}? A space in front sends it as text."
+            let note = say!(
+                "Nothing was sent. Did you mean {word}? A space in front sends it as text.",
+                word = word
             );
             model.note = Some(note);
             return None;
@@ -688,12 +697,13 @@ pub(super) fn perform(model: &mut Model, submitted: Submitted) -> Option<Vec<Eff
             return Some(Vec::new());
         }
         Submitted::Continue if !model.session.awaits_reply() => {
-            let why = "There is nothing to continue: nothing waits for an answer of the model.";
+            let why =
+                say!("There is nothing to continue: nothing waits for an answer of the model.");
             model.note = Some(why.to_owned());
             return None;
         }
         Submitted::NoCommand => {
-            model.note = Some("Write a command after the !, such as !ls.".to_owned());
+            model.note = Some(say!("Write a command after the !, such as !ls.").to_owned());
             return None;
         }
         Submitted::Folded => {
@@ -707,17 +717,17 @@ pub(super) fn perform(model: &mut Model, submitted: Submitted) -> Option<Vec<Eff
             let sent = |entry| (entry, Overlay::Sent);
             let all: Vec<_> = model.session.overlays.entries().map(sent).collect();
             if all.is_empty() {
-                model.note = Some("Nothing is left out or shortened.".to_owned());
+                model.note = Some(say!("Nothing is left out or shortened.").to_owned());
                 return None;
             }
-            model.note = Some("From the next turn on, all is sent as it was.".to_owned());
+            model.note = Some(say!("From the next turn on, all is sent as it was.").to_owned());
             return Some(vec![Effect::Send(Command::Overlay(all))]);
         }
         Submitted::Prompt(text) => Command::Prompt(text),
         Submitted::Continue => Command::Continue,
         Submitted::Clear => Command::Clear,
         Submitted::Revoke if model.session.allowed.is_empty() => {
-            model.note = Some(allowances::NONE.to_owned());
+            model.note = Some(allowances::NONE.text().to_owned());
             return Some(Vec::new());
         }
         Submitted::Revoke => Command::Revoke,

@@ -3,6 +3,7 @@
 //! folded whatever its size, so that a mark in a draft never means anything else.
 
 use crate::text;
+use crate::text::say;
 
 const FIRST: u32 = 0x10_0000;
 const LAST: u32 = 0x10_FFFD;
@@ -51,8 +52,12 @@ impl Chips {
     pub(super) fn label(&self, mark: char) -> Option<String> {
         let text = self.text(mark)?;
         let lines = text.lines().count();
-        let noun = if lines == 1 { "line" } else { "lines" };
-        Some(format!("[pasted {lines} {noun}, {}]", text::bytes(text.len() as u64)))
+        let size = text::bytes(text.len() as u64);
+        let told = match lines {
+            1 => say!("pasted 1 line, {size}", size = size),
+            _ => say!("pasted {lines} lines, {size}", lines = lines, size = size),
+        };
+        Some(format!("[{told}]"))
     }
 }
 

@@ -230,7 +230,7 @@ impl Keymap {
             let keys: Vec<String> =
                 self.keys(place, binding).iter().map(|key| names::shown(*key)).collect();
             let action = names::of_action(binding.action)?;
-            Some(KeyRow { place: name, action, keys: keys.join(" "), what: binding.long })
+            Some(KeyRow { place: name, action, keys: keys.join(" "), what: binding.long.text() })
         };
         placed.chain(anywhere).filter_map(row).collect()
     }

@@ -6,6 +6,7 @@ mod custom;
 mod names;
 mod tables;
 
+use crate::text::{Phrase, phrase, say};
 use crossterm::event::{KeyCode, KeyModifiers};
 
 pub use custom::{KeyRow, KeySetting, Keymap};
@@ -174,11 +175,11 @@ pub(super) enum Landmark {
 impl Landmark {
     pub(super) fn word(self) -> &'static str {
         match self {
-            Self::Item => "item",
-            Self::Prompt => "prompt",
-            Self::Call => "call",
-            Self::Error => "error",
-            Self::Turn => "turn",
+            Self::Item => say!("item"),
+            Self::Prompt => say!("prompt"),
+            Self::Call => say!("call"),
+            Self::Error => say!("error"),
+            Self::Turn => say!("turn"),
         }
     }
 }
@@ -194,9 +195,9 @@ pub(super) struct Binding {
     /// The keys as they are named on the screen, unless settings change them.
     label: &'static str,
     /// What they do, in a word or two; empty: not in the footer.
-    pub(super) short: &'static str,
+    pub(super) short: Phrase,
     /// What they do, in full.
-    pub(super) long: &'static str,
+    pub(super) long: Phrase,
     action: Action,
 }
 
@@ -226,20 +227,20 @@ pub(super) fn choices() -> impl Iterator<Item = (&'static Binding, Action)> {
 pub(super) fn actions(
     context: Context,
 ) -> impl Iterator<Item = (&'static str, Option<Context>, &'static Binding)> {
-    const ALL: [(&str, Context); 13] = [
-        ("Prompt", Context::Prompt),
-        ("Completion", Context::Completion),
-        ("Approval", Context::Approval),
-        ("Editing a command", Context::CommandField),
-        ("Giving a reason", Context::ReasonField),
-        ("Conversation", Context::Conversation),
-        ("Tools", Context::Tools),
-        ("A call", Context::Call),
-        ("Inspector", Context::Inspector),
-        ("A message", Context::Message),
-        ("A list", Context::List),
-        ("Finding a text", Context::Search),
-        ("Copying lines", Context::Pick),
+    const ALL: [(Phrase, Context); 13] = [
+        (phrase("Prompt"), Context::Prompt),
+        (phrase("Completion"), Context::Completion),
+        (phrase("Approval"), Context::Approval),
+        (phrase("Editing a command"), Context::CommandField),
+        (phrase("Giving a reason"), Context::ReasonField),
+        (phrase("Conversation"), Context::Conversation),
+        (phrase("Tools"), Context::Tools),
+        (phrase("A call"), Context::Call),
+        (phrase("Inspector"), Context::Inspector),
+        (phrase("A message"), Context::Message),
+        (phrase("A list"), Context::List),
+        (phrase("Finding a text"), Context::Search),
+        (phrase("Copying lines"), Context::Pick),
     ];
     let context = if context == Context::ApprovalWaits { Context::Approval } else { context };
     let first = ALL.into_iter().filter(move |(_, other)| *other == context);
@@ -248,9 +249,9 @@ pub(super) fn actions(
         .chain(rest)
         .flat_map(|(name, context)| {
             let bindings = tables(context).iter().copied().flatten();
-            bindings.map(move |binding| (name, Some(context), binding))
+            bindings.map(move |binding| (name.text(), Some(context), binding))
         })
-        .chain(ANYWHERE.iter().map(|binding| ("Anywhere", None, binding)))
+        .chain(ANYWHERE.iter().map(|binding| (say!("Anywhere"), None, binding)))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The tables: for each place its keys, the most useful first.
 
+use crate::text::{Phrase, phrase};
 use crossterm::event::{KeyCode, KeyModifiers};
 
 use super::{Action, Binding, Context, Key, Landmark};
@@ -24,7 +25,7 @@ const fn bind(
     long: &'static str,
     action: Action,
 ) -> Binding {
-    Binding { keys, label, short, long, action }
+    Binding { keys, label, short: phrase(short), long: phrase(long), action }
 }
 
 const UP: Binding = bind(&[key(KeyCode::Up), letter('k')], "↑", "", "one row up", Action::Up);
@@ -69,9 +70,10 @@ const MODELS: Binding = bind(
     Action::Models,
 );
 /// Everywhere but in the prompt the footer has more urgent keys to name.
-const COMMANDS: &[Binding] = &[Binding { short: "", ..PALETTE }, Binding { short: "", ..MODELS }];
+const COMMANDS: &[Binding] =
+    &[Binding { short: Phrase::EMPTY, ..PALETTE }, Binding { short: Phrase::EMPTY, ..MODELS }];
 /// As [`COMMANDS`], while a call is asked for.
-const COMMANDS_ONLY: &[Binding] = &[Binding { short: "", ..PALETTE }];
+const COMMANDS_ONLY: &[Binding] = &[Binding { short: Phrase::EMPTY, ..PALETTE }];
 const NEW_LINE: Binding = bind(
     &[ctrl('j'), Key(KeyCode::Enter, KeyModifiers::ALT), Key(KeyCode::Enter, KeyModifiers::SHIFT)],
     "Ctrl-J",

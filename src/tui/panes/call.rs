@@ -2,6 +2,7 @@
 
 use crate::conversation::{CallLog, CallState, CallStatus, DecidedBy};
 use crate::text;
+use crate::text::say;
 use crate::tui::theme::Look;
 
 /// The mark in front of a call, and how it looks.
@@ -20,24 +21,24 @@ pub(super) fn state(log: &CallLog) -> String {
     let Some(finished) = &log.finished else {
         let unusable = matches!(log.proposed.state, CallState::Unusable(_));
         return match &log.decided {
-            _ if log.started_at.is_some() => "running".to_owned(),
-            _ if unusable => "unusable".to_owned(),
-            Some(decided) if decided.executed.is_none() => "denied".to_owned(),
-            Some(_) => "allowed".to_owned(),
-            None => "waiting".to_owned(),
+            _ if log.started_at.is_some() => say!("running").to_owned(),
+            _ if unusable => say!("unusable").to_owned(),
+            Some(decided) if decided.executed.is_none() => say!("denied").to_owned(),
+            Some(_) => say!("allowed").to_owned(),
+            None => say!("waiting").to_owned(),
         };
     };
     let ended = match &finished.status {
-        CallStatus::Exited(code) => format!("exit {code}"),
-        CallStatus::Signaled(signal) => format!("signal {signal}"),
-        CallStatus::TimedOut(seconds) => format!("timed out after {seconds} s"),
-        CallStatus::Stopped => "stopped".to_owned(),
-        CallStatus::Denied => "denied".to_owned(),
-        CallStatus::NotRun(_) => "not run".to_owned(),
+        CallStatus::Exited(code) => say!("exit {code}", code = code),
+        CallStatus::Signaled(signal) => say!("signal {signal}", signal = signal),
+        CallStatus::TimedOut(seconds) => say!("timed out after {seconds} s", seconds = seconds),
+        CallStatus::Stopped => say!("stopped").to_owned(),
+        CallStatus::Denied => say!("denied").to_owned(),
+        CallStatus::NotRun(_) => say!("not run").to_owned(),
     };
     let by = log.decided.as_ref().map(|decided| decided.by);
     let for_session = matches!(by, Some(DecidedBy::UserForSession | DecidedBy::SessionRule));
-    if for_session { format!("{ended} · allowed for this session") } else { ended }
+    if for_session { say!("{ended} · allowed for this session", ended = ended) } else { ended }
 }
 
 /// How long a call ran or has been running, in milliseconds; `None` if it did not.

@@ -1,5 +1,6 @@
 //! The list of completions over the prompt.
 
+use crate::text::say;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -24,11 +25,12 @@ pub(in crate::tui) fn draw(view: &View<'_>, prompt: Rect, buf: &mut Buffer) {
     let height = u16::try_from(rows + 2).unwrap_or(u16::MAX);
     let area = Rect { x: prompt.x, y: prompt.y - height, width: prompt.width.min(90), height };
     let name = match completion.kind {
-        Kind::Word => "Words ".to_owned(),
-        Kind::Earlier => "Earlier prompts ".to_owned(),
-        Kind::File => format!("Files: {}only the path is sent ", completion.note),
+        Kind::Word => format!("{} ", say!("Words")),
+        Kind::Earlier => format!("{} ", say!("Earlier prompts")),
+        Kind::File => say!("Files: {note}only the path is sent", note = completion.note) + " ",
     };
-    let count = format!("· {} of {count} ", completion.selected + 1);
+    let count =
+        format!("· {} ", say!("{here} of {count}", here = completion.selected + 1, count = count));
     let title = [(name.as_str(), Look::Focus), (count.as_str(), Look::Dim)];
     let inside = paint::pane(buf, area, true, &title, view.theme);
     let first = (completion.selected + 1).saturating_sub(rows);

@@ -1,6 +1,7 @@
 //! The footer: the keys of what has the focus, from the keymap, as many as fit; before them a word
 //! to the user when there is one.
 
+use crate::text::say;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
@@ -30,8 +31,10 @@ pub(in crate::tui) fn draw(
     };
     let count = match search.found {
         _ if search.needle().is_empty() => String::new(),
-        Found { total: 0, .. } => "none ".to_owned(),
-        Found { here, total, .. } => format!("{} of {total} ", here + 1),
+        Found { total: 0, .. } => format!("{} ", say!("none")),
+        Found { here, total, .. } => {
+            format!("{} ", say!("{here} of {total}", here = here + 1, total = total))
+        }
     };
     let place = (area.x, area.y);
     let used = paint::pieces(buf, place, area.width, &[(" /", Look::Key)], view.theme);
@@ -56,7 +59,7 @@ fn keys(view: &View<'_>, context: Context, area: Rect, buf: &mut Buffer) {
     let mut pieces: Vec<Piece<'_>> = vec![(" ", Look::Text)];
     let again = view.model.interrupted.is_some_and(|at| view.now < at + TWICE);
     let note = match &view.model.note {
-        _ if again => Some("Ctrl-C again quits"),
+        _ if again => Some(say!("Ctrl-C again quits")),
         Some(note) => Some(note.as_str()),
         None => None,
     };
@@ -105,17 +108,17 @@ fn is_urgent(view: &View<'_>, context: Context, binding: &keymap::Binding) -> bo
 }
 
 /// Some keys are only good for something at times.
-fn word<'a>(view: &View<'_>, context: Context, binding: &'a keymap::Binding) -> &'a str {
+fn word(view: &View<'_>, context: Context, binding: &keymap::Binding) -> &'static str {
     let model = view.model;
     match (context, binding.action()) {
-        (_, Action::NextMatch) if model.searched(model.focus).is_some() => "next",
-        (_, Action::PreviousMatch) if model.searched(model.focus).is_some() => "before",
+        (_, Action::NextMatch) if model.searched(model.focus).is_some() => say!("next"),
+        (_, Action::PreviousMatch) if model.searched(model.focus).is_some() => say!("before"),
         (Context::Conversation | Context::Call | Context::Message, Action::Back)
             if model.searched(model.focus).is_some() =>
         {
-            "leave"
+            say!("leave")
         }
-        (Context::Prompt, Action::Submit) if model.running => "queue",
+        (Context::Prompt, Action::Submit) if model.running => say!("queue"),
         (Context::Conversation, Action::Fold) if !model.conversation.can_fold() => "",
         (Context::Call, Action::Output) if model.tools.shows_output() => "as told",
         (Context::Prompt, Action::Steer) if !model.running || model.queue.next().is_none() => "",
@@ -125,26 +128,28 @@ fn word<'a>(view: &View<'_>, context: Context, binding: &'a keymap::Binding) -> 
             ""
         }
         (Context::List, Action::Ask) if !model.asks_for_models() => "",
-        (Context::Prompt, Action::Back) if model.approval.is_some() => "deny",
+        (Context::Prompt, Action::Back) if model.approval.is_some() => say!("deny"),
         (Context::Prompt, Action::TakeOffer) => model.offer.as_ref().map_or("", Offer::word),
-        (Context::Prompt, Action::Back) if model.offer.is_some() && !model.running => "not now",
+        (Context::Prompt, Action::Back) if model.offer.is_some() && !model.running => {
+            say!("not now")
+        }
         (Context::Prompt, Action::Back) if !model.running => "",
         (Context::Prompt, Action::NextPane)
             if model.approval.is_some() && !model.panel_is_next() =>
         {
-            "decide"
+            say!("decide")
         }
         (_, Action::Zoom) if layout::shape(model, model.size) != Shape::of(model.size) => {
-            "all panes"
+            say!("all panes")
         }
         (_, Action::Zoom) if Shape::of(model.size) != Shape::Wide => "",
         (Context::Message, Action::Raw) if model.inspector.view != Inspected::Message => "",
-        (Context::Message, Action::Raw) if model.inspector.exact => "readable",
+        (Context::Message, Action::Raw) if model.inspector.exact => say!("readable"),
         (Context::Conversation | Context::Tools | Context::Inspector, Action::Back)
             if model.approval.is_some() =>
         {
-            "decide"
+            say!("decide")
         }
-        _ => binding.short,
+        _ => binding.short.text(),
     }
 }

@@ -1,6 +1,7 @@
 //! A list over the screen: a field to type in, and below it the rows that hold what was typed. What
 //! the rows are, and what choosing one does, is the business of whoever opens it.
 
+use crate::text::say;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -132,8 +133,11 @@ pub(in crate::tui) fn draw(
 fn draw_rows(view: &View<'_>, list: &List, rows: &[Row], area: Rect, buf: &mut Buffer) {
     let shown = list.shown(rows);
     if shown.is_empty() {
-        let nothing =
-            if rows.is_empty() { "" } else { "Nothing holds what was typed. Backspace, or Esc." };
+        let nothing = if rows.is_empty() {
+            ""
+        } else {
+            say!("Nothing holds what was typed. Backspace, or Esc.")
+        };
         return paint::line(buf, area, nothing, Look::Dim, view.theme);
     }
     let safe: Vec<Vec<(String, Look)>> = shown.iter().map(|&place| safe(&rows[place])).collect();
@@ -156,7 +160,7 @@ fn draw_rows(view: &View<'_>, list: &List, rows: &[Row], area: Rect, buf: &mut B
     }
     let hidden = shown.len().saturating_sub(first + usize::from(area.height));
     if hidden > 0 && area.height > 0 {
-        let mark = format!(" ↓ {hidden} more ");
+        let mark = say!(" ↓ {hidden} more ", hidden = hidden);
         let columns = u16::try_from(text::width(&mark)).unwrap_or(0).min(area.width);
         let place = (area.right() - columns, area.bottom() - 1);
         paint::pieces(buf, place, columns, &[(&mark, Look::Dim)], view.theme);

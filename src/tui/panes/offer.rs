@@ -2,6 +2,7 @@
 //! left out or shortened so that it goes on. Nothing is done until the user takes it, with a key that
 //! is no text and counts only after [`QUIET`] without any key, the offer being on the screen.
 
+use crate::text::say;
 use std::time::Instant;
 
 use ratatui::buffer::Buffer;
@@ -58,20 +59,21 @@ impl Offer {
     /// What its key does, in a word or two.
     pub(in crate::tui) fn word(&self) -> &'static str {
         match &self.remedy {
-            Remedy::LeaveOut(_) => "leave it out",
-            Remedy::Shorten(shorter) if shorter.plan.left_out.is_empty() => "shorten",
-            Remedy::Shorten(shorter) if shorter.plan.cuts.is_empty() => "leave them out",
-            Remedy::Shorten(_) => "shorten and leave out",
+            Remedy::LeaveOut(_) => say!("leave it out"),
+            Remedy::Shorten(shorter) if shorter.plan.left_out.is_empty() => say!("shorten"),
+            Remedy::Shorten(shorter) if shorter.plan.cuts.is_empty() => say!("leave them out"),
+            Remedy::Shorten(_) => say!("shorten and leave out"),
         }
     }
 
     fn title(&self) -> String {
         match &self.remedy {
-            Remedy::LeaveOut(_) => " Leave this message out? ".to_owned(),
+            Remedy::LeaveOut(_) => format!(" {} ", say!("Leave this message out?")),
             Remedy::Shorten(Shorter { too_long: Some(figures), .. }) => {
-                format!(" Too long: {} over {} ", grouped(figures.sent), grouped(figures.limit))
+                let (sent, limit) = (grouped(figures.sent), grouped(figures.limit));
+                format!(" {} ", say!("Too long: {sent} over {limit}", sent = sent, limit = limit))
             }
-            Remedy::Shorten(_) => " Too long for the model ".to_owned(),
+            Remedy::Shorten(_) => format!(" {} ", say!("Too long for the model")),
         }
     }
 
@@ -87,8 +89,10 @@ impl Offer {
 
 fn refused_rows(rows: &mut Rows, refused: &Refused, width: u16) {
     let Refused { number, role, first_line, entries } = refused;
-    let why = format!(
-        "The server refused message {number} ({role}) twice. It will refuse every request that holds it."
+    let why = say!(
+        "The server refused message {number} ({role}) twice. It will refuse every request that holds it.",
+        number = number,
+        role = role,
     );
     rows.push(&why, Look::Text, 0, width);
     let line = text::visible(first_line, Show::Prose);
@@ -96,21 +100,26 @@ fn refused_rows(rows: &mut Rows, refused: &Refused, width: u16) {
     rows.push(&line, Look::Strong, 2, width);
     if entries.len() > 1 {
         let others = entries.len() - 1;
-        let word = if others == 1 { "entry is" } else { "entries are" };
-        rows.push(&format!("{others} more {word} in the same message."), Look::Dim, 2, width);
+        let more = match others {
+            1 => say!("1 more entry is in the same message.").to_owned(),
+            _ => say!("{others} more entries are in the same message.", others = others),
+        };
+        rows.push(&more, Look::Dim, 2, width);
     }
 }
 
 fn shorter_rows(rows: &mut Rows, shorter: &Shorter, width: u16) {
     let results = &shorter.results;
     if !results.is_empty() {
-        let what = if results.len() == 1 { "this result" } else { "these results" };
-        let what = format!("Shorten {what} for the model, head and tail kept:");
-        rows.push(&what, Look::Text, 0, width);
+        let what = match results.len() {
+            1 => say!("Shorten this result for the model, head and tail kept:"),
+            _ => say!("Shorten these results for the model, head and tail kept:"),
+        };
+        rows.push(what, Look::Text, 0, width);
     }
     for (number, command, cut) in results.iter().take(LISTED) {
         let sizes = format!("{} → {}", text::bytes(cut.from as u64), text::bytes(cut.to as u64));
-        let place = format!("message {number}  {sizes}  ");
+        let place = format!("{}  {sizes}  ", say!("message {number}", number = number));
         let command = command.lines().next().unwrap_or_default();
         let command = text::visible(command, Show::Prose);
         let room = usize::from(width).saturating_sub(2 + text::width(&place));
@@ -120,24 +129,29 @@ fn shorter_rows(rows: &mut Rows, shorter: &Shorter, width: u16) {
         let from: usize = rest.iter().map(|(_, _, cut)| cut.from).sum();
         let to: usize = rest.iter().map(|(_, _, cut)| cut.to).sum();
         let (from, to) = (text::bytes(from as u64), text::bytes(to as u64));
-        rows.push(&format!("and {} more  {from} → {to}", rest.len()), Look::Strong, 2, width);
-    }
-    let too = if results.is_empty() { "Leave" } else { "Also leave" };
-    match shorter.plan.prompts {
-        0 => {}
-        1 => rows.push(
-            &format!("{too} out the oldest prompt, with its turns."),
-            Look::Text,
-            0,
+        rows.push(
+            &say!("and {count} more  {from} → {to}", count = rest.len(), from = from, to = to),
+            Look::Strong,
+            2,
             width,
-        ),
-        count => {
-            let what = format!("{too} out the {count} oldest prompts, with their turns.");
-            rows.push(&what, Look::Text, 0, width);
+        );
+    }
+    let left_out = match (shorter.plan.prompts, results.is_empty()) {
+        (0, _) => String::new(),
+        (1, true) => say!("Leave out the oldest prompt, with its turns.").to_owned(),
+        (1, false) => say!("Also leave out the oldest prompt, with its turns.").to_owned(),
+        (count, true) => {
+            say!("Leave out the {count} oldest prompts, with their turns.", count = count)
         }
+        (count, false) => {
+            say!("Also leave out the {count} oldest prompts, with their turns.", count = count)
+        }
+    };
+    if !left_out.is_empty() {
+        rows.push(&left_out, Look::Text, 0, width);
     }
     if !shorter.plan.suffices {
-        rows.push("This may not suffice; /clear starts anew.", Look::Warning, 0, width);
+        rows.push(say!("This may not suffice; /clear starts anew."), Look::Warning, 0, width);
     }
 }
 
@@ -171,7 +185,7 @@ pub(in crate::tui) fn draw(
     let inside = paint::inside(area);
     paint::clear(buf, area, view.theme);
     if inside.height < 2 || inside.width < 20 {
-        let hint = format!("Enlarge the window to {}", offer.word());
+        let hint = say!("Enlarge the window to {what}", what = offer.word());
         paint::line(buf, area, &hint, Look::Warning, view.theme);
         return false;
     }
@@ -185,12 +199,12 @@ pub(in crate::tui) fn draw(
     let ready = offer.ready_from(view.model.last_input).is_some_and(|from| from <= view.now);
     let mut choices: Vec<Piece<'_>> = vec![(if ready { "▸ " } else { "… " }, Look::Strong)];
     if context != Context::Prompt {
-        choices.extend([("Esc", Look::Key), text(" to the prompt, then ")]);
+        choices.extend([("Esc", Look::Key), text(say!(" to the prompt, then "))]);
     }
     let key = if ready { Look::Key } else { Look::Dim };
     choices.extend([("Ctrl-O", key), text(" "), text(offer.word())]);
     if context == Context::Prompt {
-        choices.extend([text("  "), ("Esc", Look::Key), text(" not now")]);
+        choices.extend([text("  "), ("Esc", Look::Key), text(" "), text(say!("not now"))]);
     }
     paint::pieces(buf, (foot.x, foot.y), foot.width, &choices, view.theme);
     true

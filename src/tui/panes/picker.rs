@@ -1,6 +1,7 @@
 //! The lines of a text over the screen, the chosen ones marked. A line is cut at the edge: what is
 //! copied is whole.
 
+use crate::text::say;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -24,7 +25,7 @@ pub(in crate::tui) fn draw(
     };
     let chosen = picker.chosen();
     let detail = format!("─ {} ", in_words(picker.text()));
-    let title = [("Copy ", Look::Focus), (detail.as_str(), Look::Dim)];
+    let title = [(say!("Copy"), Look::Focus), (" ", Look::Focus), (detail.as_str(), Look::Dim)];
     let inside = paint::pane(buf, area, true, &title, view.theme);
     let height = usize::from(inside.height);
     let top = picker.top(height.max(1));
@@ -44,7 +45,7 @@ pub(in crate::tui) fn draw(
         }
     }
     if picker.len() > height {
-        let place = format!("line {} of {}", chosen.end, picker.len());
+        let place = say!("line {line} of {total}", line = chosen.end, total = picker.len());
         paint::foot(buf, area, &place, view.theme);
     }
     height

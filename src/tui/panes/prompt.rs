@@ -1,5 +1,6 @@
 //! The prompt editor, and what a submitted text means: a prompt, or one of limpid's own words.
 
+use crate::text::say;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -233,7 +234,13 @@ pub(in crate::tui) fn draw(
     buf: &mut Buffer,
 ) -> Option<Position> {
     let inside = if framed {
-        paint::pane(buf, area, focused, &[("Prompt ", title(focused))], view.theme)
+        paint::pane(
+            buf,
+            area,
+            focused,
+            &[(say!("Prompt"), title(focused)), (" ", title(focused))],
+            view.theme,
+        )
     } else {
         let mark = if focused { ("› ", Look::Focus) } else { ("  ", Look::Dim) };
         paint::pieces(buf, (area.x, area.y), area.width, &[mark], view.theme);
@@ -247,9 +254,9 @@ pub(in crate::tui) fn draw(
     if draft.is_empty() {
         let waits = view.model.approval.is_some();
         let hint = match (waits, view.model.running, view.model.session.turns.is_empty()) {
-            (true, _, _) => "The model waits for your decision above.",
-            (_, true, _) => "Enter queues what you type. Esc stops.",
-            (_, _, true) => "Ask something, e.g. List all Python files in this directory",
+            (true, _, _) => say!("The model waits for your decision above."),
+            (_, true, _) => say!("Enter queues what you type. Esc stops."),
+            (_, _, true) => say!("Ask something, e.g. List all Python files in this directory"),
             _ => "",
         };
         paint::line(buf, inside, hint, Look::Dim, view.theme);

@@ -2,6 +2,7 @@
 //! they can be seen, edited and removed, until the loop has ended well; or one is sent into the
 //! running turn.
 
+use crate::text::say;
 use std::collections::VecDeque;
 
 use ratatui::buffer::Buffer;
@@ -111,11 +112,11 @@ pub(in crate::tui) fn draw(view: &View<'_>, area: Rect, buf: &mut Buffer) {
     let (Some(room), false) = (area.height.checked_sub(1), queue.is_empty()) else { return };
     let theme = view.theme;
     let count = queue.len();
-    let head = format!(" {count} queued");
+    let head = format!(" {}", say!("{count} queued", count = count));
     let (state, keys) = if view.model.running {
-        ("", "Ctrl-S sends the next into this turn · ↑ edits the last · Ctrl-U removes it")
+        ("", say!("Ctrl-S sends the next into this turn · ↑ edits the last · Ctrl-U removes it"))
     } else {
-        (", held", "Enter sends the next · ↑ edits the last · Ctrl-U removes it")
+        (say!(", held"), say!("Enter sends the next · ↑ edits the last · Ctrl-U removes it"))
     };
     let mut pieces = vec![(head.as_str(), Look::Strong), (state, Look::Warning)];
     let first = queue.waiting.front().map(|first| first_line(first)).unwrap_or_default();
@@ -133,17 +134,18 @@ pub(in crate::tui) fn draw(view: &View<'_>, area: Rect, buf: &mut Buffer) {
     {
         let left = count - index;
         if index + 1 == shown && left > 1 {
-            let more = format!("   … {left} more");
+            let more = format!("   {}", say!("… {left} more", left = left));
             paint::pieces(buf, (area.x, y), area.width, &[(&more, Look::Dim)], theme);
             break;
         }
         let line = first_line(prompt);
-        let told = if mark == "→" { "  goes with the next request" } else { "" };
+        let told = if mark == "→" { say!("goes with the next request") } else { "" };
         let pieces = [
             ("   ", Look::Text),
             (mark, Look::Dim),
             (" ", Look::Text),
             (line.as_str(), Look::Text),
+            ("  ", Look::Text),
             (told, Look::Dim),
         ];
         paint::pieces(buf, (area.x, y), area.width, &pieces, theme);

@@ -1,5 +1,6 @@
 //! The status line: where, which model, whether commands are asked for, which turn, tokens.
 
+use crate::text::say;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -20,7 +21,7 @@ pub(in crate::tui) fn draw(view: &View<'_>, area: Rect, buf: &mut Buffer) {
     let model = text::visible(&profile.model, Show::Prose).into_owned();
     let server = text::visible(&profile.name, Show::Prose).into_owned();
     let (mode, mode_look) = match view.model.setup.mode {
-        Mode::Ask => ("ask".to_owned(), Look::Text),
+        Mode::Ask => (say!("ask").to_owned(), Look::Text),
         Mode::Yolo => (" YOLO ".to_owned(), Look::Yolo),
     };
     let directory = text::visible(&view.model.setup.directory, Show::Prose).into_owned();
@@ -69,7 +70,7 @@ fn turn(view: &View<'_>) -> Vec<String> {
     let Some(turn) = model.session.turns.last().filter(|_| !model.cleared) else {
         return Vec::new();
     };
-    let mut parts = vec![format!("turn {}", turn.number)];
+    let mut parts = vec![say!("turn {number}", number = turn.number)];
     if let Some(ended) = model.session.ended.as_ref().filter(|_| !model.running) {
         parts.push(ended.word().to_owned());
     } else if model.turns_of_prompt > 1 {
@@ -79,25 +80,30 @@ fn turn(view: &View<'_>) -> Vec<String> {
     }
     let limit = model.setup.turn_limit;
     if model.turns_of_prompt > 1 && model.turns_of_prompt + 5 > limit {
-        parts.push(format!("{} of at most {limit}", model.turns_of_prompt));
+        parts.push(say!("{turn} of at most {limit}", turn = model.turns_of_prompt, limit = limit));
     }
     if model.running {
         let since = |at: Option<u64>| at.map(|at| call::seconds(view.unix_ms.saturating_sub(at)));
         if model.approval.is_some() {
-            parts.push("asks".to_owned());
+            parts.push(say!("asks").to_owned());
         } else if let Some((attempt, of, until)) = model.retry {
             let seconds = until.saturating_sub(view.unix_ms).div_ceil(1000);
-            parts.push(format!("retry {attempt} of {of} in {seconds} s, Esc stops"));
+            parts.push(say!(
+                "retry {attempt} of {of} in {seconds} s, Esc stops",
+                attempt = attempt,
+                of = of,
+                seconds = seconds,
+            ));
         } else if turn.response().is_none() {
             let streams = model.conversation.is_streaming();
-            let word = if streams { "streaming" } else { "waiting" };
+            let word = if streams { say!("streaming") } else { say!("waiting") };
             parts.extend(since(turn.posted_at()).map(|time| format!("{word} {time}")));
             let waits = turn.posted_at().is_some_and(|at| view.unix_ms >= at + LONG_WAIT);
             if let Some(told) = parts.last_mut().filter(|_| waits && !streams) {
-                told.push_str(", Esc stops");
+                told.push_str(say!(", Esc stops"));
             }
         } else if model.tools.running(&model.session) {
-            parts.push("running".to_owned());
+            parts.push(say!("running").to_owned());
         }
     }
     parts

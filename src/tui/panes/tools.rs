@@ -1,6 +1,7 @@
 //! The tools pane: one row a call, with its state and time; a call opened shows its command in
 //! full, who decided what, its output while it runs, and then what the model was told.
 
+use crate::text::say;
 use std::collections::HashMap;
 
 use ratatui::buffer::Buffer;
@@ -201,7 +202,8 @@ impl Tools {
             return None;
         };
         let Some(file) = finished.receipt.file.clone() else {
-            let why = "No output of this call was kept: what the model was told is all there is.";
+            let why =
+                say!("No output of this call was kept: what the model was told is all there is.");
             self.take(&call, Err(why.to_owned()));
             return None;
         };
@@ -240,7 +242,7 @@ pub(in crate::tui) fn title(view: &View<'_>, id: &CallId) -> String {
     let time = call::ran_ms(log, view.unix_ms).map(text::duration);
     let time = time.map(|time| format!(" · {time}")).unwrap_or_default();
     let (mark, _) = call::mark(log);
-    format!("call {} {mark} {}{time} ", number + 1, call::state(log))
+    format!("{} {} {mark} {}{time} ", say!("call"), number + 1, call::state(log))
 }
 
 /// Draws the list and returns which calls are shown, in words, if not all are.
@@ -253,7 +255,9 @@ pub(in crate::tui) fn draw_list(
     let tools = &view.model.tools;
     let height = usize::from(area.height);
     if tools.calls.is_empty() {
-        let text = "No calls yet. Commands that the model asks for are listed here; !ls in the prompt runs one of your own.";
+        let text = say!(
+            "No calls yet. Commands that the model asks for are listed here; !ls in the prompt runs one of your own."
+        );
         let mut rows = Rows::default();
         rows.push(text, Look::Dim, 0, area.width);
         rows.draw(0, area, buf, view.theme);
@@ -289,7 +293,7 @@ pub(in crate::tui) fn draw_list(
         }
     }
     let shown = Measure { top: first, total: tools.calls.len(), height: after - first };
-    let position = shown.position("calls")?;
+    let position = shown.position(say!("calls"))?;
     let runs = |id: &CallId| {
         let log = view.model.session.calls.get(id);
         log.is_some_and(|log| log.started_at.is_some() && log.finished.is_none())
@@ -297,7 +301,7 @@ pub(in crate::tui) fn draw_list(
     let running = tools.calls[after..].iter().filter(|id| runs(id)).count();
     Some(match running {
         0 => position,
-        _ => format!("{position} · {running} running ↓"),
+        _ => say!("{position} · {running} running ↓", position = position, running = running),
     })
 }
 
@@ -383,7 +387,7 @@ fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
     let Some(log) = view.model.session.calls.get(id) else { return rows };
     let command = call::command(log);
     if command.is_empty() {
-        rows.push("No command could be read from this call.", Look::Dim, 0, width);
+        rows.push(say!("No command could be read from this call."), Look::Dim, 0, width);
     } else {
         rows.push(command, Look::Strong, 0, width);
     }
@@ -391,21 +395,21 @@ fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
         decision(&mut rows, decided, width);
     }
     if let CallState::Unusable(why) = &log.proposed.state {
-        rows.push(&format!("unusable, not run: {why}"), Look::Bad, 0, width);
+        rows.push(&say!("unusable, not run: {why}", why = why), Look::Bad, 0, width);
     } else if let Some(CallStatus::NotRun(why)) = log.finished.as_ref().map(|call| &call.status) {
-        rows.push(&format!("not run: {why}"), Look::Warning, 0, width);
+        rows.push(&say!("not run: {why}", why = why), Look::Warning, 0, width);
     }
     let Some(detail) = view.model.tools.details.get(id) else { return rows };
     match &detail.result {
         _ if view.model.tools.output.is_some() => {
-            let head = "── all that the command wrote; o: what the model was told ──";
+            let head = say!("── all that the command wrote; o: what the model was told ──");
             rows.push(head, Look::Dim, 0, width);
             if let Some(output) = &view.model.tools.output {
                 output.lay_out(&mut rows, width);
             }
         }
         Some(entry) => {
-            rows.push("── what the model was told ──", Look::Dim, 0, width);
+            rows.push(say!("── what the model was told ──"), Look::Dim, 0, width);
             rows.push(entry.result().map_or("", |result| &result.text), Look::Text, 0, width);
         }
         None if detail.own.is_some() => {
@@ -413,14 +417,19 @@ fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
             let head = if sent {
                 "── what the model is told with the prompt that follows ──"
             } else {
-                "── output: not sent, the model is not told ──"
+                say!("── output: not sent, the model is not told ──")
             };
             rows.push(head, Look::Dim, 0, width);
             rows.push(detail.own.as_deref().unwrap_or_default(), Look::Text, 0, width);
         }
         None if log.started_at.is_some() => {
             let bytes = text::bytes(detail.produced);
-            rows.push(&format!("── output so far, {bytes}; newest lines ──"), Look::Dim, 0, width);
+            rows.push(
+                &say!("── output so far, {bytes}; newest lines ──", bytes = bytes),
+                Look::Dim,
+                0,
+                width,
+            );
             rows.push(&detail.tail, Look::Text, 0, width);
         }
         None => {}
@@ -432,12 +441,12 @@ fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
             view.model.conversation.sent(id, receipt.sent),
         ];
         if receipt.cut > 0 {
-            line.push(format!("cut {}", text::bytes(receipt.cut)));
+            line.push(say!("cut {bytes}", bytes = text::bytes(receipt.cut)));
         }
-        line.extend(receipt.file.as_ref().map(|file| format!("full output: {file}")));
+        line.extend(receipt.file.as_ref().map(|file| say!("full output: {file}", file = file)));
         rows.push(&line.join(" · "), Look::Dim, 0, width);
         if let Some(sent) = sent_of_result(&view.model.session, id) {
-            rows.push(&format!("── now {sent} ──"), Look::Warning, 0, width);
+            rows.push(&say!("── now {sent} ──", sent = sent), Look::Warning, 0, width);
         }
     }
     rows
@@ -445,24 +454,26 @@ fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
 
 fn decision(rows: &mut Rows, decided: &CallDecided, width: u16) {
     let by = match decided.by {
-        DecidedBy::User => "you",
-        DecidedBy::OwnCommand => "you, by typing it after !",
-        DecidedBy::UserForSession => "you, from then on for this exact command in this session",
-        DecidedBy::SessionRule => "you, for this exact command in this session",
+        DecidedBy::User => say!("you"),
+        DecidedBy::OwnCommand => say!("you, by typing it after !"),
+        DecidedBy::UserForSession => {
+            say!("you, from then on for this exact command in this session")
+        }
+        DecidedBy::SessionRule => say!("you, for this exact command in this session"),
         DecidedBy::Yolo => "--yolo",
         DecidedBy::Harness => "limpid",
     };
     match &decided.executed {
         None => {
-            rows.push(&format!("denied by {by}"), Look::Warning, 0, width);
+            rows.push(&say!("denied by {by}", by = by), Look::Warning, 0, width);
             if let Some(reason) = &decided.reason {
                 rows.push(reason, Look::Text, 2, width);
             }
         }
         Some(executed) if *executed != decided.proposed => {
-            rows.push("edited by you; the model had proposed:", Look::Warning, 0, width);
+            rows.push(say!("edited by you; the model had proposed:"), Look::Warning, 0, width);
             rows.push(&decided.proposed, Look::Text, 2, width);
         }
-        Some(_) => rows.push(&format!("allowed by {by}"), Look::Dim, 0, width),
+        Some(_) => rows.push(&say!("allowed by {by}", by = by), Look::Dim, 0, width),
     }
 }

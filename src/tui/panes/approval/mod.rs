@@ -7,6 +7,7 @@
 
 mod view;
 
+use crate::text::say;
 use std::time::{Duration, Instant};
 
 use crossterm::event::KeyEvent;
@@ -129,9 +130,9 @@ impl Approval {
     /// Why the command cannot be allowed for the session; `None` if it can.
     fn not_for_session(&self) -> Option<&'static str> {
         if self.is_edited() {
-            Some("not for an edited command")
+            Some(say!("not for an edited command"))
         } else if !self.analysis.dangers.is_empty() {
-            Some("not for a dangerous command")
+            Some(say!("not for a dangerous command"))
         } else {
             None
         }
@@ -293,15 +294,15 @@ impl Approval {
         if !alone {
             self.burst = Some(now);
             self.disturbed = Some(now);
-            return Some("Keys that come in a burst decide nothing.".to_owned());
+            return Some(say!("Keys that come in a burst decide nothing.").to_owned());
         }
         if allows && !self.all_seen() {
-            return Some("Scroll through the whole command to allow it (PgDn).".to_owned());
+            return Some(say!("Scroll through the whole command to allow it (PgDn).").to_owned());
         }
         if action == Action::AllowSession
             && let Some(why) = self.not_for_session()
         {
-            return Some(format!("\"a\" is not offered: {why}."));
+            return Some(say!("\"a\" is not offered: {why}.", why = why));
         }
         self.candidate = Some((action, key, now));
         None

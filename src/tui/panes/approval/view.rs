@@ -1,6 +1,7 @@
 //! Drawing the approval panel: a double border that nothing else has, the directory, what the
 //! analysis found, the whole command with every hidden character spelled out, and the choices.
 
+use crate::text::say;
 use std::ops::Range;
 
 use ratatui::buffer::Buffer;
@@ -61,13 +62,13 @@ impl Layout {
 
     fn findings(&mut self, approval: &Approval, width: u16) {
         for danger in &approval.analysis.dangers {
-            self.finding(&format!("danger: {danger}"), Look::Bad, width);
+            self.finding(&say!("danger: {danger}", danger = danger), Look::Bad, width);
         }
         for remark in &approval.analysis.remarks {
             self.finding(remark, Look::Warning, width);
         }
         if approval.is_edited() {
-            self.finding("edited by you", Look::Warning, width);
+            self.finding(say!("edited by you"), Look::Warning, width);
         }
     }
 
@@ -81,17 +82,22 @@ impl Layout {
         while index < count {
             let blank = lines[index..].iter().take_while(|line| is_blank(line)).count();
             if folds && blank >= BLANK_LINES {
-                self.finding(&format!("⋯ {blank} blank lines ⋯"), Look::Hidden, width);
+                self.finding(&say!("⋯ {blank} blank lines ⋯", blank = blank), Look::Hidden, width);
                 index += blank;
             } else {
                 self.command_line(lines[index], index + 1, digits, width);
                 index += 1;
             }
         }
-        let line_word = if count == 1 { "line" } else { "lines" };
-        let characters = command.chars().count();
-        let word = if characters == 1 { "character" } else { "characters" };
-        self.size = format!("{count} {line_word} · {characters} {word}");
+        let lines = match count {
+            1 => say!("1 line").to_owned(),
+            _ => say!("{lines} lines", lines = count),
+        };
+        let characters = match command.chars().count() {
+            1 => say!("1 character").to_owned(),
+            count => say!("{count} characters", count = count),
+        };
+        self.size = format!("{lines} · {characters}");
     }
 
     fn finding(&mut self, finding: &str, look: Look, width: u16) {
@@ -201,22 +207,23 @@ pub(in crate::tui) fn draw(
     if inside.width < COLUMNS || inside.height < 2 + below_rows {
         paint::clear(buf, area, view.theme);
         let mut rows = Rows::default();
-        rows.push("Enlarge the window to decide", Look::Panel, 0, area.width);
+        rows.push(say!("Enlarge the window to decide"), Look::Panel, 0, area.width);
         rows.draw(0, area, buf, view.theme);
         return (None, None);
     }
     paint::clear(buf, area, view.theme);
     paint::border(buf, area, BorderType::Double, Look::Panel, view.theme);
     let (place, of) = approval.position;
-    let danger = if approval.analysis.dangers.is_empty() { "" } else { "Danger! " };
+    let danger = if approval.analysis.dangers.is_empty() { "" } else { say!("Danger! ") };
     let title = if of == 1 {
-        format!(" {danger}Allow this command? ")
+        format!(" {danger}{} ", say!("Allow this command?"))
     } else {
-        format!(" {danger}Allow this command? {place} of {of} ")
+        let which = say!("{place} of {of}", place = place, of = of);
+        format!(" {danger}{} {which} ", say!("Allow this command?"))
     };
     paint::pieces(buf, (area.x + 2, area.y), area.width - 4, &[(&title, Look::Panel)], view.theme);
     let directory = text::visible(&view.model.setup.directory, Show::Exact);
-    let directory = format!("in {directory}");
+    let directory = say!("in {directory}", directory = directory);
     paint::line(buf, inside, &directory, Look::Dim, view.theme);
 
     let list = Rect { y: inside.y + 1, height: inside.height - 1 - below_rows, ..inside };
@@ -239,8 +246,8 @@ fn draw_below(
     buf: &mut Buffer,
 ) -> Option<Position> {
     let (label, draft) = match &approval.field {
-        Some(Field::Command(draft)) => ("Edit the command; nothing runs yet:", draft),
-        Some(Field::Reason(draft)) => ("Deny; the reason, told to the model:", draft),
+        Some(Field::Command(draft)) => (say!("Edit the command; nothing runs yet:"), draft),
+        Some(Field::Reason(draft)) => (say!("Deny; the reason, told to the model:"), draft),
         None => {
             let armed = approval.is_armed(view.now) && view.model.panel_is_next();
             let rows = choices(approval, area.width, armed);
@@ -269,25 +276,39 @@ fn draw_foot_title(
     let y = area.bottom() - 1;
     let (from, to) = (measure.top + 1, (measure.top + measure.height).min(measure.total));
     let mut left = if measure.total > measure.height {
-        format!(" {} · rows {from}–{to} of {} ", layout.size, measure.total)
+        say!(
+            " {size} · rows {from}–{to} of {total} ",
+            size = layout.size,
+            from = from,
+            to = to,
+            total = measure.total,
+        )
     } else {
         format!(" {} ", layout.size)
     };
     let hint = if approval.field.is_some() {
         ""
     } else if approval.sent {
-        " decided "
+        say!(" decided ")
     } else if !view.model.panel_is_next() {
-        if view.model.focus == Focus::Prompt { " Tab: decide " } else { " Esc: decide " }
+        if view.model.focus == Focus::Prompt {
+            say!(" Tab: decide ")
+        } else {
+            say!(" Esc: decide ")
+        }
     } else if !(approval.all_seen() || measure.top == 0 && measure.at_end()) {
-        if area.width < NARROW { " PgDn: more " } else { " PgDn: scroll through it to allow " }
+        if area.width < NARROW {
+            say!(" PgDn: more ")
+        } else {
+            say!(" PgDn: scroll through it to allow ")
+        }
     } else {
         ""
     };
     let hint_columns = u16::try_from(text::width(hint)).unwrap_or(0).min(area.width - 4);
     let room = area.width - 4 - hint_columns;
     if usize::from(room) < text::width(&left) {
-        left = format!(" row {to} of {} ", measure.total);
+        left = say!(" row {to} of {total} ", to = to, total = measure.total);
         if usize::from(room) < text::width(&left) {
             left = format!(" {to}/{} ", measure.total);
         }
@@ -307,12 +328,16 @@ fn choices(approval: &Approval, width: u16, armed: bool) -> Vec<Vec<(String, Loo
         let possible = armed && (!allows || approval.all_seen());
         let what = match (action, approval.not_for_session()) {
             (Action::AllowSession, Some(why)) => {
-                let text = if width < NARROW { "(no a)".to_owned() } else { format!("(a: {why})") };
+                let text = if width < NARROW {
+                    say!("(no a)").to_owned()
+                } else {
+                    say!("(a: {why})", why = why)
+                };
                 push(&mut rows, &mut used, vec![(text, Look::Dim)], width);
                 continue;
             }
-            (Action::AllowSession, None) if width < 70 => "for the session",
-            _ => binding.short,
+            (Action::AllowSession, None) if width < 70 => say!("for the session"),
+            _ => binding.short.text(),
         };
         let (key, word) = if possible { (Look::Key, Look::Text) } else { (Look::Dim, Look::Dim) };
         let pieces = vec![(binding.label().to_owned(), key), (format!(" {what}"), word)];

@@ -1,5 +1,6 @@
 //! One thing in the conversation: what it shows, folded and unfolded.
 
+use crate::text::say;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -83,10 +84,12 @@ impl Placed {
 pub(super) fn turn(number: TurnNumber, session: &Session) -> Item {
     let parts = session.parts_of(number);
     let count = outline::message_count(&parts);
-    let messages = if count == 1 { "message" } else { "messages" };
     Item::Turn {
         number,
-        posted: format!("turn {number} → {count} {messages}"),
+        posted: match count {
+            1 => say!("turn {number} → 1 message", number = number),
+            _ => say!("turn {number} → {count} messages", number = number, count = count),
+        },
         roles: Roles::of(outline::roles(&parts)),
         bytes: session.turn(number).map_or(0, |turn| turn.request.bytes),
     }
@@ -218,7 +221,7 @@ fn own_output(rows: &mut Rows, output: &str, told: bool, open: bool, width: u16)
     let count = output.lines().count();
     let skipped = if open { 0 } else { count.saturating_sub(OUTPUT_LINES) };
     if skipped > 0 {
-        let note = format!("▸ {skipped} lines before these");
+        let note = say!("▸ {skipped} lines before these", skipped = skipped);
         rows.push(&note, Look::Dim, 3, width);
     }
     for line in output.lines().skip(skipped) {
@@ -248,14 +251,17 @@ fn folded(rows: &mut Rows, source: &str, width: u16) {
 
 fn thought(rows: &mut Rows, source: &str, took: Option<Duration>, manner: Manner) {
     if source.is_empty() {
-        let secret = "(the server keeps this reasoning to itself)";
+        let secret = say!("(the server keeps this reasoning to itself)");
         rows.push(secret, Look::Dim, 0, manner.width);
         return;
     }
     let mark = if manner.open { '▾' } else { '▸' };
     let size = text::bytes(source.len() as u64);
-    let took = took.map_or(String::new(), |took| format!(" for {}", seconds(took)));
-    rows.push(&format!("{mark} thought{took} · {size}"), Look::Dim, 0, manner.width);
+    let thought = match took {
+        Some(took) => say!("thought for {took}", took = seconds(took)),
+        None => say!("thought").to_owned(),
+    };
+    rows.push(&format!("{mark} {thought} · {size}"), Look::Dim, 0, manner.width);
     if manner.open {
         rows.push(source.trim_end_matches('\n'), Look::Dim, 2, manner.width);
     }
@@ -295,7 +301,7 @@ fn opened_call(
     }
     match result.and_then(Entry::result) {
         Some(result) => beside(&result.text, Look::Text),
-        None => beside("The model was told nothing yet.", Look::Dim),
+        None => beside(say!("The model was told nothing yet."), Look::Dim),
     }
 }
 
@@ -307,9 +313,9 @@ fn lay_out_failure(rows: &mut Rows, failure: &Failure, width: u16) {
     rows.push(&failure.cause(), Look::Bad, 2, width);
     rows.push(&failure.next_step(), Look::Text, 2, width);
     let kept = if failure.may_pass() {
-        "Your prompt and all text so far are kept: /continue posts the same messages again."
+        say!("Your prompt and all text so far are kept: /continue posts the same messages again.")
     } else {
-        "Your prompt and all text so far are kept."
+        say!("Your prompt and all text so far are kept.")
     };
     rows.push(kept, Look::Text, 2, width);
 }

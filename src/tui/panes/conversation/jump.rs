@@ -3,6 +3,7 @@
 use super::Conversation;
 use super::item::Item;
 use crate::conversation::{CallStatus, Session};
+use crate::text::say;
 use crate::tui::keymap::Landmark;
 use crate::tui::theme::Look;
 
@@ -32,14 +33,10 @@ impl Conversation {
                 self.go_to(found);
                 None
             }
-            None => Some(format!(
-                "No {} {}.",
-                landmark.word(),
-                match way {
-                    Way::Back => "before this one",
-                    Way::On => "after this one",
-                }
-            )),
+            None => Some(match way {
+                Way::Back => say!("No {what} before this one.", what = landmark.word()),
+                Way::On => say!("No {what} after this one.", what = landmark.word()),
+            }),
         }
     }
 }

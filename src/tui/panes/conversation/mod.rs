@@ -8,6 +8,7 @@ mod layout;
 mod matches;
 mod view;
 
+use crate::text::say;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
@@ -146,8 +147,12 @@ impl Conversation {
             Action::AsWritten => {
                 self.as_written = !self.as_written;
                 self.changes += 1;
-                let how = if self.as_written { "as they were written" } else { "as Markdown" };
-                return Some(format!("Messages are shown {how}."));
+                let how = if self.as_written {
+                    say!("Messages are shown as they were written.")
+                } else {
+                    say!("Messages are shown as Markdown.")
+                };
+                return Some(how.to_owned());
             }
             Action::Before(landmark) => return self.jump(landmark, jump::Way::Back, session),
             Action::After(landmark) => return self.jump(landmark, jump::Way::On, session),
@@ -304,14 +309,15 @@ impl Conversation {
             Record::Entry(entry) => self.entry(entry),
             Record::Head(None) => {
                 self.push(Item::Note(
-                    "── history cleared: the model remembers nothing of the above ──".to_owned(),
+                    say!("── history cleared: the model remembers nothing of the above ──")
+                        .to_owned(),
                     Look::Dim,
                 ));
                 self.headed = false;
                 self.untold.clear();
             }
             Record::Revoked => {
-                let note = "── from here on every command asks again ──";
+                let note = say!("── from here on every command asks again ──");
                 self.push(Item::Note(note.to_owned(), Look::Dim));
             }
             Record::CallFinished(CallFinished { output: Some(text), receipt, call, .. }) => {
@@ -329,19 +335,22 @@ impl Conversation {
             Record::Repair { turn, repair } => {
                 let count = session.turn(*turn).map_or(0, |turn| turn.repairs.len());
                 let note = match count {
-                    0..=REPAIRS => format!("! repair: {}", repair.what),
-                    _ if count == REPAIRS + 1 => "! more repairs: see the inspector".to_owned(),
+                    0..=REPAIRS => say!("! repair: {what}", what = repair.what),
+                    _ if count == REPAIRS + 1 => {
+                        say!("! more repairs: see the inspector").to_owned()
+                    }
                     _ => return,
                 };
                 self.push(Item::Note(note, Look::Warning));
             }
             // The first one is where the session begins.
             Record::Profile(profile) if !session.turns.is_empty() => {
-                let note = format!("── from here on: {} · {} ──", profile.shown(), profile.format);
+                let what = format!("{} · {}", profile.shown(), profile.format);
+                let note = say!("── from here on: {what} ──", what = what);
                 self.push(Item::Note(note, Look::Dim));
             }
             Record::Parameters(parameters) if !session.turns.is_empty() => {
-                let note = format!("── from here on: {} ──", in_words(parameters));
+                let note = say!("── from here on: {what} ──", what = in_words(parameters));
                 self.push(Item::Note(note, Look::Dim));
             }
             Record::Overlay { .. } => self.overlays += 1,
@@ -364,10 +373,17 @@ impl Conversation {
             (Role::User, Origin::Context) => {
                 let text = entry.text();
                 let names = text.lines().next().unwrap_or_default().trim_end_matches(':');
-                self.push(Item::Note(format!("context, to the model: {names}"), Look::Dim));
+                self.push(Item::Note(
+                    say!("context, to the model: {names}", names = names),
+                    Look::Dim,
+                ));
             }
             (Role::User, origin) => {
-                let note = format!("{}, to the model: {}", origin.word(), entry.text());
+                let note = say!(
+                    "{origin}, to the model: {text}",
+                    origin = origin.word(),
+                    text = entry.text()
+                );
                 self.push(Item::Note(note, Look::Dim));
             }
             (Role::Tool, _) => {
@@ -413,18 +429,22 @@ impl Conversation {
                 return;
             }
             TransitionReason::EmptyReply => {
-                "The model returned nothing. /continue asks it once more.".to_owned()
+                say!("The model returned nothing. /continue asks it once more.").to_owned()
             }
             TransitionReason::Stopped => {
-                "Stopped. What had arrived is kept. /continue goes on.".to_owned()
+                say!("Stopped. What had arrived is kept. /continue goes on.").to_owned()
             }
             TransitionReason::TurnLimit(limit) => {
-                format!("Stopped after {limit} turns, the limit for one prompt. /continue goes on.")
+                say!(
+                    "Stopped after {limit} turns, the limit for one prompt. /continue goes on.",
+                    limit = limit,
+                )
             }
             TransitionReason::RepeatedDenial => {
-                "Stopped: the model proposed the same command again after it had been denied \
-                 twice. Tell it what to do instead."
-                    .to_owned()
+                say!(
+                    "Stopped: the model proposed the same command again after it had been denied twice. Tell it what to do instead."
+                )
+                .to_owned()
             }
         };
         self.push(Item::Note(note, Look::Warning));
@@ -440,7 +460,7 @@ impl Conversation {
 pub(in crate::tui) fn in_words(parameters: &[ParameterValue]) -> String {
     let word = |set: &ParameterValue| format!("{} {}", set.parameter.name(), set.value);
     match parameters {
-        [] => "no parameters".to_owned(),
+        [] => say!("no parameters").to_owned(),
         _ => parameters.iter().map(word).collect::<Vec<_>>().join(", "),
     }
 }

@@ -1,5 +1,6 @@
 //! Drawing the conversation: only the visible rows reach the frame, found by their number.
 
+use crate::text::say;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -79,8 +80,8 @@ pub(in crate::tui) fn draw(
     if !measure.at_end() && area.height > 0 {
         let mark = match news {
             0 => " ↓ End ".to_owned(),
-            1 => " ↓ 1 new row · End ".to_owned(),
-            _ => format!(" ↓ {news} new rows · End "),
+            1 => say!(" ↓ 1 new row · End ").to_owned(),
+            _ => say!(" ↓ {news} new rows · End ", news = news),
         };
         let columns = u16::try_from(text::width(&mark)).unwrap_or(u16::MAX).min(area.width);
         let place = (area.right() - columns, area.bottom() - 1);
@@ -179,9 +180,9 @@ fn call_row(view: &View<'_>, id: &CallId, area: Rect, buf: &mut Buffer) {
         let overlaid = sent_of_result(&view.model.session, id);
         if log.started_at.is_some() && overlaid.is_none() {
             tail.push(match finished.receipt.lines {
-                0 => "no output".to_owned(),
-                1 => "1 line".to_owned(),
-                lines => format!("{lines} lines"),
+                0 => say!("no output").to_owned(),
+                1 => say!("1 line").to_owned(),
+                lines => say!("{lines} lines", lines = lines),
             });
         }
         let sent = || view.model.conversation.sent(id, finished.receipt.sent);
@@ -214,9 +215,14 @@ fn call_row(view: &View<'_>, id: &CallId, area: Rect, buf: &mut Buffer) {
 
 fn welcome(view: &View<'_>, area: Rect, buf: &mut Buffer) {
     let mut rows = Rows::default();
-    rows.push("limpid shows both sides of a conversation with a model:", Look::Dim, 0, area.width);
     rows.push(
-        "what is said here, and in the inspector what the model is really told.",
+        say!("limpid shows both sides of a conversation with a model:"),
+        Look::Dim,
+        0,
+        area.width,
+    );
+    rows.push(
+        say!("what is said here, and in the inspector what the model is really told."),
         Look::Dim,
         0,
         area.width,
@@ -228,13 +234,13 @@ fn welcome(view: &View<'_>, area: Rect, buf: &mut Buffer) {
     if let Some(context) = beginning.and_then(|beginning| beginning.context.as_ref()) {
         let names = context.lines().next().unwrap_or_default().trim_end_matches(':');
         rows.blank();
-        let line = format!("With your first prompt the model is told: {names}.");
+        let line = say!("With your first prompt the model is told: {names}.", names = names);
         rows.push(&line, Look::Text, 0, area.width);
         let hidden = text::hidden(context).into_iter().filter(|c| !"\n\t".contains(*c)).count();
         if hidden > 0 {
-            rows.push("It holds hidden characters.", Look::Bad, 0, area.width);
+            rows.push(say!("It holds hidden characters."), Look::Bad, 0, area.width);
         }
-        let hint = "The inspector has it in full; --no-context leaves it out.";
+        let hint = say!("The inspector has it in full; --no-context leaves it out.");
         rows.push(hint, Look::Dim, 0, area.width);
     }
     rows.draw(0, area, buf, view.theme);

@@ -2,6 +2,7 @@
 //! prompt, in full.
 
 use crate::text;
+use crate::text::say;
 use crate::tui::model::Beginning;
 use crate::tui::rows::Rows;
 use crate::tui::theme::Look;
@@ -9,13 +10,14 @@ use crate::tui::theme::Look;
 /// Lays it out.
 pub(super) fn lay_out(beginning: Option<&Beginning>, width: u16) -> Rows {
     let mut rows = Rows::default();
-    let intro = "No request yet. For each turn, the messages that were posted are listed here, \
-                 byte for byte. A prompt is all it takes.";
+    let intro = say!(
+        "No request yet. For each turn, the messages that were posted are listed here, byte for byte. A prompt is all it takes."
+    );
     rows.push(intro, Look::Dim, 0, width);
     let Some(Beginning { system_prompt, context }) = beginning else { return rows };
     let told = [("system", Some(system_prompt)), ("context", context.as_ref())];
     rows.blank();
-    rows.push("Before your first prompt the model is told:", Look::Dim, 0, width);
+    rows.push(say!("Before your first prompt the model is told:"), Look::Dim, 0, width);
     for (origin, text) in told {
         let Some(text) = text else { continue };
         let size = text::bytes(text.len() as u64);

@@ -1,6 +1,7 @@
 //! What differs between a turn's request and the one before: rows that are the same are counted,
 //! new ones shown whole, altered ones line by line, and those that are gone named.
 
+use crate::text::say;
 use std::sync::Arc;
 
 use crate::conversation::{Part, Session};
@@ -20,7 +21,7 @@ pub(super) fn lines(
 ) -> Lines {
     let mut lines = Vec::new();
     if previous.is_empty() {
-        lines.push(("There is no turn before: everything is new.".to_owned(), Look::Dim));
+        lines.push((say!("There is no turn before: everything is new.").to_owned(), Look::Dim));
     }
     let before = outline::outline(previous, &[], session);
     let mut same = 0;
@@ -55,7 +56,7 @@ pub(super) fn lines(
         if !rows.iter().any(|row| is_place_of(&row.kind, &old.kind)) {
             let line = outline::line(&old);
             let rest = line.strip_prefix(Change::New.mark()).unwrap_or(&line);
-            lines.push((format!("- {}  no longer sent", rest.trim_start()), Look::Bad));
+            lines.push((say!("- {what}  no longer sent", what = rest.trim_start()), Look::Bad));
         }
     }
     lines
@@ -74,8 +75,8 @@ fn is_place_of(one: &RowKind, other: &RowKind) -> bool {
 fn say_same(lines: &mut Lines, same: &mut usize) {
     match std::mem::take(same) {
         0 => {}
-        1 => lines.push(("= 1 row as before".to_owned(), Look::Dim)),
-        count => lines.push((format!("= {count} rows as before"), Look::Dim)),
+        1 => lines.push((say!("= 1 row as before").to_owned(), Look::Dim)),
+        count => lines.push((say!("= {count} rows as before", count = count), Look::Dim)),
     }
 }
 

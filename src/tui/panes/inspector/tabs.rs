@@ -2,16 +2,17 @@
 
 use super::View;
 use crate::text;
+use crate::text::{Phrase, phrase, say};
 use crate::tui::paint::Piece;
 use crate::tui::theme::Look;
 
-const NAMES: [(&str, &str, &str); 6] = [
-    ("1", "roles", "roles"),
-    ("2", "message", "msg"),
-    ("3", "diff", "diff"),
-    ("4", "request", "req"),
-    ("5", "response", "resp"),
-    ("6", "usage", "use"),
+const NAMES: [(&str, Phrase, Phrase); 6] = [
+    ("1", phrase("roles"), phrase("roles")),
+    ("2", phrase("message"), phrase("msg")),
+    ("3", phrase("diff"), phrase("diff")),
+    ("4", phrase("request"), phrase("req")),
+    ("5", phrase("response"), phrase("resp")),
+    ("6", phrase("usage"), phrase("use")),
 ];
 
 /// The pieces of the line: with whole names, else with short ones, else without the keys.
@@ -36,11 +37,13 @@ fn pieces(
             pieces.push((" ", Look::Dim));
         }
         if view == shown {
-            let name = if exact && view == View::Message { "exact" } else { name };
+            let name = if exact && view == View::Message { say!("exact") } else { name.text() };
             pieces.extend(["[", name, "]"].map(|text| (text, Look::Focus)));
         } else {
             let look = |text| if text == key { Look::Key } else { Look::Dim };
-            pieces.extend(of(key, name, short).into_iter().map(|text| (text, look(text))));
+            pieces.extend(
+                of(key, name.text(), short.text()).into_iter().map(|text| (text, look(text))),
+            );
         }
     }
     pieces

@@ -1,6 +1,7 @@
 //! How the inspector is drawn: its title, the line of views, the list of a turn's rows, and the
 //! text of every other view.
 
+use crate::text::say;
 use std::sync::Arc;
 
 use ratatui::buffer::Buffer;
@@ -107,7 +108,7 @@ pub(in crate::tui) fn title(inspector: &Inspector, session: &Session) -> String 
     if last < newest {
         turns.push("…".to_owned());
     }
-    format!("turn ‹{}› ", turns.join(" "))
+    say!("turn ‹{turns}›", turns = turns.join(" ")) + " "
 }
 
 /// Draws the pane's inside; returns what the list and an opened text came to.
@@ -297,7 +298,8 @@ fn message(layout: &Layout, remarks: &[Remark], opened: Opened) -> Rows {
     };
     rows.push(&outline::line(row), Look::Strong, 0, width);
     if matches!(row.kind, RowKind::NotSent(_)) {
-        let kept = "Not sent in this turn. It is kept in the session; /restore sends all again.";
+        let kept =
+            say!("Not sent in this turn. It is kept in the session; /restore sends all again.");
         rows.push(kept, Look::Dim, 0, width);
         return rows;
     }

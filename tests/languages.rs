@@ -1,0 +1,76 @@
+//! Which language limpid speaks, and that the model hears the same in each.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod support;
+
+use support::limpid::World;
+use support::pty::Screen;
+use support::server::{Server, calls, text};
+
+/// Types this prompt, denies a command with a reason, allows one, runs one of one's own, stops
+/// nothing; returns what the server was sent.
+fn session(world: &World, lang: &str, words: [&str; 3]) -> Vec<Vec<u8>> {
+    let [ask, queue, denied] = words;
+    let script = vec![calls(&["touch canary"]), calls(&["echo two"]), text("Well."), text("End.")];
+    let server = Server::start(script);
+    let url = server.url();
+    let arguments = ["--lang", lang, "--url", &url, "--model", "m"];
+    let mut screen = Screen::open(world, &arguments, 100, 30, &[]);
+    screen.shows(ask);
+    screen.keys("go");
+    screen.shows("go");
+    screen.keys("\r");
+    screen.shows("▸ y ");
+    screen.keys("r");
+    screen.hides("▸ y ");
+    screen.keys("any no");
+    screen.shows("any no");
+    screen.keys("\r");
+    screen.shows(denied);
+    screen.shows("▸ y ");
+    screen.keys("y");
+    screen.shows("Well.");
+    screen.keys("!echo own\r");
+    screen.shows(queue);
+    screen.keys("next");
+    screen.shows("next");
+    screen.keys("\r");
+    screen.shows("End.");
+    screen.keys("\x04");
+    assert!(screen.end().success());
+    server.requests().into_iter().map(|request| request.body).collect()
+}
+
+#[test]
+fn the_model_is_told_the_same_whatever_the_screen_speaks() {
+    let world = World::new();
+    let english = ["Ask something", "told with your next prompt", "denied"];
+    let chinese = ["请提问", "随下一条提示词告诉模型", "已拒绝"];
+    let english = session(&world, "en", english);
+    let chinese = session(&world, "zh", chinese);
+    assert_eq!(english.len(), 4);
+    assert!(english == chinese, "the bodies differ");
+}
+
+#[test]
+fn argument_settings_and_locale_choose_in_this_order() {
+    let world = World::new();
+    let shows = |arguments: &[&str], variables: &[(&str, &str)], what: &str| {
+        let mut all = vec!["--offline"];
+        all.extend(arguments);
+        let mut screen = Screen::open(&world, &all, 100, 30, variables);
+        screen.shows(what);
+        screen.keys("\x04");
+        assert!(screen.end().success());
+    };
+    let (english, chinese) = ("Ask something", "请提问");
+    shows(&[], &[], english);
+    shows(&[], &[("LANG", "zh_CN.UTF-8")], chinese);
+    shows(&[], &[("LANG", "zh_CN.UTF-8"), ("LC_ALL", "C.UTF-8")], english);
+    shows(&["--lang", "en"], &[("LANG", "zh_CN.UTF-8")], english);
+    assert!(world.run(&["config", "set", "lang", "zh"]).status.success());
+    shows(&[], &[("LANG", "en_US.UTF-8")], chinese);
+    shows(&["--lang", "en"], &[], english);
+    let refused = world.run(&["config", "set", "lang", "de"]);
+    assert!(!refused.status.success());
+}
