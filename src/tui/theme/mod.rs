@@ -128,7 +128,7 @@ roles! {
 pub struct Theme {
     /// What it is called.
     pub name: String,
-    styles: [Style; Look::ALL.len()],
+    styles: Box<[Style; Look::ALL.len()]>,
 }
 
 impl Theme {

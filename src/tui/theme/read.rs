@@ -39,7 +39,7 @@ pub(super) fn read(name: &str, text: &str, exact: bool) -> Result<Theme, ThemeEr
     })?;
     let table = document.as_table();
     let mut styles: [Option<Style>; Look::ALL.len()] = match table.get("base") {
-        Some(item) => reader.base(item)?.styles.map(Some),
+        Some(item) => (*reader.base(item)?.styles).map(Some),
         None => [None; Look::ALL.len()],
     };
     let mut ground = styles[Look::Text.place()].as_mut().and_then(|style| style.bg.take());
@@ -61,7 +61,8 @@ pub(super) fn read(name: &str, text: &str, exact: bool) -> Result<Theme, ThemeEr
             }
         }
     }
-    let mut theme = Theme { name: name.to_owned(), styles: [Style::new(); Look::ALL.len()] };
+    let mut theme =
+        Theme { name: name.to_owned(), styles: Box::new([Style::new(); Look::ALL.len()]) };
     for ((name, look), style) in Look::ALL.iter().zip(styles) {
         let Some(style) = style else {
             let what = format!(

@@ -168,12 +168,12 @@ pub(super) fn rows(item: &Item, manner: Manner, session: &Session, result: Optio
     match item {
         Item::Call(id) if open => opened_call(&mut rows, id, session, result, width),
         Item::Turn { .. } | Item::Call(_) => {}
-        Item::Head => rows.push("model", Look::Model, 0, width),
+        Item::Head => rows.push(say!("model"), Look::Model, 0, width),
         Item::Prompt(entry) => {
             if !first {
                 rows.blank();
             }
-            rows.push("you", Look::You, 0, width);
+            rows.push(say!("you"), Look::You, 0, width);
             if open {
                 rows.push(&entry.text(), Look::Text, 0, width);
             } else {

@@ -6,6 +6,7 @@ use super::matches::Matches;
 use super::{Conversation, Live};
 use crate::conversation::Session;
 use crate::text;
+use crate::text::say;
 use crate::tui::markdown::{Growing, Style};
 use crate::tui::rows::Rows;
 use crate::tui::theme::Look;
@@ -168,7 +169,7 @@ impl LiveLaid {
         }
         let Live { reasoning, text, calls, .. } = &conversation.live;
         if !conversation.headed && conversation.is_streaming() && self.head.len() == 0 {
-            self.head.push("model", Look::Model, 0, width);
+            self.head.push(say!("model"), Look::Model, 0, width);
         }
         self.reasoning.lay_out(reasoning, Style::Plain(Look::Dim), width);
         self.text.lay_out(text, item::message_style(conversation.as_written), width);
