@@ -33,12 +33,14 @@ impl Failure {
                 say!("The messages are longer than the model can read: /clear starts anew.")
             }
             FailureKind::NotFound => {
-                "Check the model's name (--model, or the profile's model) and the URL (--url, or its \
-                 url; most end with /v1)."
+                say!(
+                    "Check the model's name (--model, or the profile's model) and the URL (--url, or its url; most end with /v1)."
+                )
             }
             FailureKind::InvalidRequest => {
-                "The server refuses the request as it is: the inspector, or limpid inspect --body, \
-                 shows its exact body."
+                say!(
+                    "The server refuses the request as it is: the inspector, or limpid inspect --body, shows its exact body."
+                )
             }
             FailureKind::ToolUseFailed => say!("The model wrote an unusable call; nothing was run. Try again."),
             FailureKind::Server => say!("The fault is the server's: try again later."),

@@ -31,7 +31,7 @@ pub(super) struct Mouse {
 pub(super) fn toggle(model: &mut Model) -> Vec<Effect> {
     model.mouse.taken = !model.mouse.taken;
     let note = if model.mouse.taken {
-        "Mouse on. With Shift held, most terminals still select text."
+        say!("Mouse on. With Shift held, most terminals still select text.")
     } else {
         say!("The mouse is the terminal's again.")
     };

@@ -389,7 +389,7 @@ fn act(
 /// A key that is about the room of panes.
 fn room(model: &mut Model, context: Context, action: Action) {
     if Shape::of(model.size) != Shape::Wide {
-        model.note = Some("One pane at a time here: Tab.".to_owned());
+        model.note = Some(say!("One pane at a time here: Tab.").to_owned());
         return;
     }
     model.split.act(action, model.pane_with_keys(context).unwrap_or(Focus::Conversation));
@@ -503,8 +503,12 @@ fn text(model: &mut Model, context: Context, key: KeyEvent, now: Instant) {
         }
         Context::Help | Context::Pick => {}
         _ if matches!(key.code, KeyCode::Char(_)) => {
-            let then = if model.approval.is_some() { "decide" } else { "write" };
-            model.note = Some(format!("That key does nothing here: Esc, then {then}."));
+            let note = if model.approval.is_some() {
+                say!("That key does nothing here: Esc, then decide.")
+            } else {
+                say!("That key does nothing here: Esc, then write.")
+            };
+            model.note = Some(note.to_owned());
         }
         _ => {}
     }
@@ -707,8 +711,9 @@ pub(super) fn perform(model: &mut Model, submitted: Submitted) -> Option<Vec<Eff
             return None;
         }
         Submitted::Folded => {
-            let why = "Not run: a paste in it is folded. Ctrl-X opens it; a space in front sends it \
-                       as text.";
+            let why = say!(
+                "Not run: a paste in it is folded. Ctrl-X opens it; a space in front sends it as text."
+            );
             model.note = Some(why.to_owned());
             return None;
         }

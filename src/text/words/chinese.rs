@@ -686,4 +686,30 @@ pub(super) const CHINESE: &[(&str, &str)] = &[
         "Named as dangerous in the panel, never allowed for the session, asked for even under --yolo: acting as another user (sudo, su, doas, pkexec …), stopping the machine (shutdown, reboot, halt …), erasing disks and writing to devices (mkfs, dd of=/dev/…, > /dev/sda), deleting / or the home directory (rm -rf), fork bombs, and running a program that is not shown (curl … | sh). A text cannot tell everything that a command will do: read it before you allow it.",
         "面板中标为危险、不能整个会话批准、即使 --yolo 也会询问：以其他用户身份运行（sudo、su、doas、pkexec …），关停机器（shutdown、reboot、halt …），擦除磁盘与写入设备（mkfs、dd of=/dev/…、> /dev/sda），删除 / 或主目录（rm -rf），fork 炸弹，以及运行未显示的程序（curl … | sh）。文本看不出命令会做的一切：批准前请先阅读。",
     ),
+    ("unfolds everything; folds it; leaves it as at first", "全部展开；再按全部折叠；再按恢复原样"),
+    (
+        "Check the model's name (--model, or the profile's model) and the URL (--url, or its url; most end with /v1).",
+        "请检查模型名称（--model，或配置档的 model）和地址（--url，或配置档的 url；大多以 /v1 结尾）。",
+    ),
+    (
+        "The server refuses the request as it is: the inspector, or limpid inspect --body, shows its exact body.",
+        "服务器拒绝了这个请求：检查器或 limpid inspect --body 可查看请求体原文。",
+    ),
+    ("told with the prompt that follows:", "随下一条提示词告知模型："),
+    ("✗ The model did not answer.", "✗ 模型没有回答。"),
+    ("The same again.", "同样的错误。"),
+    (
+        "Write below and press Enter. /help lists the keys, /model the models.",
+        "在下方输入，按 Enter 发送。/help 列出按键，/model 列出模型。",
+    ),
+    (
+        "── what the model is told with the prompt that follows ──",
+        "── 随下一条提示词告知模型的内容 ──",
+    ),
+    ("One pane at a time here: Tab.", "此处一次只显示一个窗格：按 Tab。"),
+    ("That key does nothing here: Esc, then decide.", "此键在这里无效：先按 Esc，再作决定。"),
+    (
+        "Not run: a paste in it is folded. Ctrl-X opens it; a space in front sends it as text.",
+        "未运行：其中有折叠的粘贴内容。按 Ctrl-X 展开；在前面加空格则作为文本发送。",
+    ),
 ];

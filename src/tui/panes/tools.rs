@@ -415,7 +415,7 @@ fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
         None if detail.own.is_some() => {
             let sent = log.finished.as_ref().is_some_and(|finished| finished.receipt.sent > 0);
             let head = if sent {
-                "── what the model is told with the prompt that follows ──"
+                say!("── what the model is told with the prompt that follows ──")
             } else {
                 say!("── output: not sent, the model is not told ──")
             };
@@ -437,7 +437,7 @@ fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
     if let Some(finished) = &log.finished {
         let receipt = &finished.receipt;
         let mut line = vec![
-            format!("── produced {}", text::bytes(receipt.produced)),
+            say!("── produced {bytes}", bytes = text::bytes(receipt.produced)),
             view.model.conversation.sent(id, receipt.sent),
         ];
         if receipt.cut > 0 {

@@ -213,9 +213,9 @@ const OUTPUT_LINES: usize = 12;
 
 fn own_output(rows: &mut Rows, output: &str, told: bool, open: bool, width: u16) {
     let head = if told {
-        "told with the prompt that follows:"
+        say!("told with the prompt that follows:")
     } else {
-        "not sent, the model is not told:"
+        say!("not sent, the model is not told:")
     };
     rows.push(head, Look::Strong, 3, width);
     let count = output.lines().count();
@@ -308,8 +308,12 @@ fn opened_call(
 fn lay_out_failure(rows: &mut Rows, failure: &Failure, width: u16) {
     rows.blank();
     let nothing = failure.place == Place::Http || failure.kind == FailureKind::Unreachable;
-    let how = if nothing { "" } else { " in full" };
-    rows.push(&format!("✗ The model did not answer{how}."), Look::Bad, 0, width);
+    let head = if nothing {
+        say!("✗ The model did not answer.")
+    } else {
+        say!("✗ The model did not answer in full.")
+    };
+    rows.push(head, Look::Bad, 0, width);
     rows.push(&failure.cause(), Look::Bad, 2, width);
     rows.push(&failure.next_step(), Look::Text, 2, width);
     let kept = if failure.may_pass() {

@@ -288,8 +288,14 @@ impl Conversation {
                 self.end_live();
                 let wait = text::duration(*ms);
                 let again = self.waited_for.replace(why.clone()).as_ref() == Some(why);
-                let why = if again { "The same again." } else { why };
-                let note = format!("{why} Attempt {attempt} of {of} follows in {wait}.");
+                let why = if again { say!("The same again.") } else { why };
+                let note = say!(
+                    "{why} Attempt {attempt} of {of} follows in {wait}.",
+                    why = why,
+                    attempt = attempt,
+                    of = of,
+                    wait = wait,
+                );
                 self.push(Item::Note(note, Look::Warning));
             }
             Event::Progress(

@@ -228,7 +228,7 @@ fn welcome(view: &View<'_>, area: Rect, buf: &mut Buffer) {
         area.width,
     );
     rows.blank();
-    let next = "Write below and press Enter. /help lists the keys, /model the models.";
+    let next = say!("Write below and press Enter. /help lists the keys, /model the models.");
     rows.push(next, Look::Text, 0, area.width);
     let beginning = view.model.beginning.as_ref();
     if let Some(context) = beginning.and_then(|beginning| beginning.context.as_ref()) {
