@@ -1,9 +1,9 @@
 //! Where copies go: to the programs that have a clipboard, to the terminal (OSC 52, which reaches
 //! the machine that a person sits at also over ssh), and into a private file where there is neither.
 
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -15,6 +15,7 @@ use tokio::process::Command;
 use tokio::sync::mpsc;
 
 use super::{reports, terminal};
+use crate::session::own_directory;
 use crate::tui::{Copied, CopyTo, Input};
 
 /// Bytes at most that the terminal is handed: many drop what is more than 100,000 in base64.
@@ -116,7 +117,7 @@ fn write(text: &str) -> Copied {
 
 /// A new file that only the user can read, never through a link.
 fn write_new(folder: &Path, text: &str) -> io::Result<PathBuf> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    own_directory(folder)?;
     for number in 1..1000 {
         let path = folder.join(format!("copy-{}-{number}.txt", std::process::id()));
         match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
