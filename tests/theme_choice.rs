@@ -35,7 +35,7 @@ fn the_dark_theme_paints_and_no_color_sends_no_colour() {
         screen.shows("NO_COLOR is set, so the theme stays none.");
         let raw = quit(screen);
         let coloured = ["[3", "[4", ";3", ";4"].iter().any(|code| {
-            raw.split("\x1b").any(|escape| {
+            raw.split('\x1b').any(|escape| {
                 escape.ends_with('m') && escape.contains(code) && !escape.starts_with("[39m")
             })
         });

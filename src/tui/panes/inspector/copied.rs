@@ -46,7 +46,7 @@ impl Inspector {
                 return Some(Copyable::of_parts([&*text(lines), &*body]));
             }
             View::Response => {
-                let kept = self.kept.as_ref().filter(|(of, _)| *of == turn.number);
+                let kept = self.read.kept.as_ref().filter(|(of, _)| *of == turn.number);
                 views::response(turn, kept.map_or(&[], |(_, kept)| kept))
             }
             View::Usage => views::usage(turn),

@@ -61,6 +61,12 @@ pub(in crate::tui) struct Inspector {
     pub(in crate::tui) scroll: Scroll,
     /// The list as it was drawn last.
     pub(in crate::tui) list: List,
+    read: Read,
+}
+
+/// What was read of the responses.
+#[derive(Debug, Default)]
+struct Read {
     /// What the session's directory holds of the responses of a turn, once it was read.
     kept: Option<(TurnNumber, Vec<(u32, Kept)>)>,
     /// Counts the readings.
@@ -93,10 +99,7 @@ impl Default for Inspector {
             from_message: false,
             scroll: Scroll::from_top(),
             list: List::default(),
-            kept: None,
-            version: 0,
-            asked: None,
-            awaits: false,
+            read: Read::default(),
         }
     }
 }
@@ -213,26 +216,26 @@ impl Inspector {
     pub(in crate::tui) fn wanted(&mut self, session: &Session, now: Instant) -> Option<Effect> {
         let turn = self.turn(session).filter(|_| self.view == View::Response);
         let Some(turn) = turn.filter(|turn| !turn.exchanges.is_empty()) else {
-            (self.kept, self.asked) = (None, None);
+            (self.read.kept, self.read.asked) = (None, None);
             return None;
         };
         let ended = turn.response().is_some();
         let reading: Reading = (turn.number, turn.exchanges.len(), ended);
         let fresh =
             |(asked, at): &(Reading, Instant)| *asked == reading && (ended || now < *at + AGAIN);
-        if self.awaits || self.asked.as_ref().is_some_and(fresh) {
+        if self.read.awaits || self.read.asked.as_ref().is_some_and(fresh) {
             return None;
         }
-        self.asked = Some((reading, now));
-        self.awaits = true;
+        self.read.asked = Some((reading, now));
+        self.read.awaits = true;
         let attempts = turn.exchanges.iter().map(|exchange| exchange.attempt).collect();
         Some(Effect::ReadExchanges { turn: turn.number, attempts })
     }
 
     /// Takes what was read.
     pub(in crate::tui) fn take(&mut self, turn: TurnNumber, kept: Vec<(u32, Kept)>) {
-        self.kept = Some((turn, kept));
-        self.version += 1;
-        self.awaits = false;
+        self.read.kept = Some((turn, kept));
+        self.read.version += 1;
+        self.read.awaits = false;
     }
 }

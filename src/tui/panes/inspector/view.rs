@@ -158,7 +158,7 @@ pub(in crate::tui) fn draw(
         attempts: turn.exchanges.len(),
         ended: turn.response().is_some(),
         repairs: turn.repairs.len(),
-        reading: inspector.version,
+        reading: inspector.read.version,
     };
     if layout.opened != Some(opened) {
         layout.opened = Some(opened);
@@ -262,7 +262,7 @@ fn lay_out(
         View::Request => views::request(turn, &layout.parts),
         View::Usage => views::usage(turn),
         View::Response => {
-            let kept = inspector.kept.as_ref().filter(|(of, _)| *of == turn.number);
+            let kept = inspector.read.kept.as_ref().filter(|(of, _)| *of == turn.number);
             views::response(turn, kept.map_or(&[], |(_, kept)| kept))
         }
     };
