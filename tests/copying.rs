@@ -4,6 +4,7 @@
 mod stage;
 mod support;
 
+use base64::Engine as _;
 use std::os::unix::fs::PermissionsExt as _;
 
 use crossterm::event::KeyCode;
@@ -162,7 +163,6 @@ fn a_program_gets_the_unwrapped_text_and_so_does_the_terminal() {
     let raw = String::from_utf8_lossy(&screen.raw).into_owned();
     let (_, rest) = raw.split_once("\x1b]52;c;").unwrap();
     let (sent, _) = rest.split_once('\x07').unwrap();
-    use base64::Engine as _;
     let sent = base64::engine::general_purpose::STANDARD.decode(sent).unwrap();
     assert_eq!(String::from_utf8(sent).unwrap(), LONG);
 }
