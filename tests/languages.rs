@@ -44,7 +44,7 @@ fn session(world: &World, lang: &str, words: [&str; 3]) -> Vec<Vec<u8>> {
 #[test]
 fn the_model_is_told_the_same_whatever_the_screen_speaks() {
     let world = World::new();
-    let english = ["Ask something", "told with your next prompt", "denied"];
+    let english = ["Ask something", "told with the prompt that follows", "denied"];
     let chinese = ["请提问", "随下一条提示词告诉模型", "已拒绝"];
     let english = session(&world, "en", english);
     let chinese = session(&world, "zh", chinese);

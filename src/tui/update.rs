@@ -226,7 +226,8 @@ fn paste(model: &mut Model, text: &str, now: Instant) {
 
 fn paste_into_prompt(model: &mut Model, text: &str) {
     if model.prompt.paste(text) {
-        model.note = Some("Folded: Ctrl-X shows all of it, Enter sends all of it.".to_owned());
+        model.note =
+            Some(say!("Folded: Ctrl-X shows all of it, Enter sends all of it.").to_owned());
     }
 }
 
@@ -345,7 +346,7 @@ fn act(
             let before = model.prompt.text();
             model.prompt.key(key);
             if model.prompt.text() == before {
-                model.note = Some("Ctrl-D quits when the prompt is empty.".to_owned());
+                model.note = Some(say!("Ctrl-D quits when the prompt is empty.").to_owned());
             }
         }
         Action::AllowOnce

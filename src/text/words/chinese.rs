@@ -65,7 +65,7 @@ pub(super) const CHINESE: &[(&str, &str)] = &[
     ),
     ("newest", "最新"),
     ("all", "全部"),
-    ("unfolds everything; folds it again", "全部展开；再按折叠"),
+    ("unfolds everything; folds it; leaves it as at first", "全部展开；再按全部折叠；再按恢复原状"),
     ("as written", "原文"),
     (
         "shows messages as they were written, and as Markdown again",
@@ -288,6 +288,7 @@ pub(super) const CHINESE: &[(&str, &str)] = &[
     ("Nothing is queued: Enter queues what you typed.", "队列为空：Enter 把输入放入队列。"),
     ("Typed into the draft. Tab: decide.", "已输入草稿。Tab：去决定。"),
     ("That key decides nothing.", "该键不作决定。"),
+    ("That key does nothing here: Esc, then decide.", "该键在此无效：先按 Esc 再决定。"),
     ("That key does nothing here: Esc, then write.", "该键在此无效：先按 Esc 再输入。"),
     (
         "Removed from the queue, not sent. Ctrl-Y puts it in the prompt.",
@@ -374,10 +375,10 @@ pub(super) const CHINESE: &[(&str, &str)] = &[
     ("writes them into a new private file", "写入一个新的私有文件"),
     ("Copying lines", "复制行"),
     ("all panes", "全部窗格"),
-    ("In this window one pane is shown at a time: Tab.", "此窗口一次只显示一个窗格：Tab。"),
+    ("One pane at a time here: Tab.", "这里一次只显示一个窗格：Tab。"),
     (
-        "Write below and press Enter. Ctrl-P lists every command, F1 the keys, /model the models.",
-        "在下面输入并按 Enter。Ctrl-P 列出全部命令，F1 列出按键，/model 列出模型。",
+        "Write below and press Enter. /help lists the keys, /model the models.",
+        "在下面输入并按 Enter。/help 列出按键，/model 列出模型。",
     ),
     (
         "Mouse on. With Shift held, most terminals still select text.",
@@ -452,7 +453,10 @@ pub(super) const CHINESE: &[(&str, &str)] = &[
         "── 命令写出的全部内容；o：告诉模型的内容 ──",
     ),
     ("── what the model was told ──", "── 告诉模型的内容 ──"),
-    ("── what the model is told with your next prompt ──", "── 随下一条提示词告诉模型的内容 ──"),
+    (
+        "── what the model is told with the prompt that follows ──",
+        "── 随下一条提示词告诉模型的内容 ──",
+    ),
     ("── output: not sent, the model is not told ──", "── 输出：未发送，模型不知道 ──"),
     ("── output so far, {bytes}; newest lines ──", "── 目前的输出，{bytes}；最新的行 ──"),
     ("── produced {bytes}", "── 产生 {bytes}"),
@@ -471,7 +475,7 @@ pub(super) const CHINESE: &[(&str, &str)] = &[
     // The conversation.
     ("turn {number} → 1 message", "第 {number} 轮 → 1 条消息"),
     ("turn {number} → {count} messages", "第 {number} 轮 → {count} 条消息"),
-    ("told with your next prompt:", "随下一条提示词告诉模型："),
+    ("told with the prompt that follows:", "随下一条提示词告诉模型："),
     ("not sent, the model is not told:", "未发送，模型不知道："),
     ("▸ {skipped} lines before these", "▸ 之前还有 {skipped} 行"),
     ("(the server keeps this reasoning to itself)", "（服务器不公开这段推理）"),
@@ -484,10 +488,24 @@ pub(super) const CHINESE: &[(&str, &str)] = &[
         "提示词和已有内容均已保留：/continue 再次发送同样的消息。",
     ),
     ("Your prompt and all text so far are kept.", "提示词和已有内容均已保留。"),
+    ("There is nothing to fold here.", "这里没有可折叠的内容。"),
+    (
+        "Folded: Ctrl-X shows all of it, Enter sends all of it.",
+        "已折叠：Ctrl-X 显示全部，Enter 发送全部。",
+    ),
+    (
+        "Not run: a paste in it is folded. Ctrl-X opens it; a space in front sends it as text.",
+        "未运行：其中有折叠的粘贴。Ctrl-X 展开；前面加空格则作为文本发送。",
+    ),
+    ("Ctrl-D quits when the prompt is empty.", "提示词为空时 Ctrl-D 退出。"),
+    ("The same again.", "同样的问题。"),
+    ("as told", "告诉模型的"),
+    ("✗ The model did not answer.", "✗ 模型没有回答。"),
     ("no output", "无输出"),
     ("1 line", "1 行"),
     ("{lines} lines", "{lines} 行"),
     ("not sent", "未发送"),
+    ("not sent yet", "尚未发送"),
     (" ↓ 1 new row · End ", "\u{20}↓ 1 行新内容 · End\u{20}"),
     (" ↓ {news} new rows · End ", "\u{20}↓ {news} 行新内容 · End\u{20}"),
     ("limpid shows both sides of a conversation with a model:", "limpid 展示与模型对话的两面："),
@@ -656,12 +674,12 @@ pub(super) const CHINESE: &[(&str, &str)] = &[
         "消息超出模型可读的长度：/clear 重新开始。",
     ),
     (
-        "Check the model's name (--model, or the profile's model) and the URL (--url, or its url).",
-        "请检查模型名称（--model 或配置档的 model）和 URL（--url 或其 url）。",
+        "Check the model's name (--model, or the profile's model) and the URL (--url, or its url; most end with /v1).",
+        "请检查模型名称（--model 或配置档的 model）和 URL（--url 或其 url；多以 /v1 结尾）。",
     ),
     (
-        "The server refuses the request as it is: the inspector shows its exact body.",
-        "服务器拒绝这样的请求：检视窗格显示请求体原文。",
+        "The server refuses the request as it is: the inspector, or limpid inspect --body, shows its exact body.",
+        "服务器拒绝这样的请求：检视窗格或 limpid inspect --body 显示请求体原文。",
     ),
     (
         "The model wrote an unusable call; nothing was run. Try again.",
@@ -685,31 +703,5 @@ pub(super) const CHINESE: &[(&str, &str)] = &[
     (
         "Named as dangerous in the panel, never allowed for the session, asked for even under --yolo: acting as another user (sudo, su, doas, pkexec …), stopping the machine (shutdown, reboot, halt …), erasing disks and writing to devices (mkfs, dd of=/dev/…, > /dev/sda), deleting / or the home directory (rm -rf), fork bombs, and running a program that is not shown (curl … | sh). A text cannot tell everything that a command will do: read it before you allow it.",
         "面板中标为危险、不能整个会话批准、即使 --yolo 也会询问：以其他用户身份运行（sudo、su、doas、pkexec …），关停机器（shutdown、reboot、halt …），擦除磁盘与写入设备（mkfs、dd of=/dev/…、> /dev/sda），删除 / 或主目录（rm -rf），fork 炸弹，以及运行未显示的程序（curl … | sh）。文本看不出命令会做的一切：批准前请先阅读。",
-    ),
-    ("unfolds everything; folds it; leaves it as at first", "全部展开；再按全部折叠；再按恢复原样"),
-    (
-        "Check the model's name (--model, or the profile's model) and the URL (--url, or its url; most end with /v1).",
-        "请检查模型名称（--model，或配置档的 model）和地址（--url，或配置档的 url；大多以 /v1 结尾）。",
-    ),
-    (
-        "The server refuses the request as it is: the inspector, or limpid inspect --body, shows its exact body.",
-        "服务器拒绝了这个请求：检查器或 limpid inspect --body 可查看请求体原文。",
-    ),
-    ("told with the prompt that follows:", "随下一条提示词告知模型："),
-    ("✗ The model did not answer.", "✗ 模型没有回答。"),
-    ("The same again.", "同样的错误。"),
-    (
-        "Write below and press Enter. /help lists the keys, /model the models.",
-        "在下方输入，按 Enter 发送。/help 列出按键，/model 列出模型。",
-    ),
-    (
-        "── what the model is told with the prompt that follows ──",
-        "── 随下一条提示词告知模型的内容 ──",
-    ),
-    ("One pane at a time here: Tab.", "此处一次只显示一个窗格：按 Tab。"),
-    ("That key does nothing here: Esc, then decide.", "此键在这里无效：先按 Esc，再作决定。"),
-    (
-        "Not run: a paste in it is folded. Ctrl-X opens it; a space in front sends it as text.",
-        "未运行：其中有折叠的粘贴内容。按 Ctrl-X 展开；在前面加空格则作为文本发送。",
     ),
 ];

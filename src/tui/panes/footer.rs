@@ -33,7 +33,7 @@ pub(in crate::tui) fn draw(
         _ if search.needle().is_empty() => String::new(),
         Found { total: 0, .. } => format!("{} ", say!("none")),
         Found { here, total, .. } => {
-            format!("{} ", say!("{here} of {total}", here = here + 1, total = total))
+            say!("{here} of {total}", here = here + 1, total = total) + " "
         }
     };
     let place = (area.x, area.y);
@@ -120,7 +120,7 @@ fn word(view: &View<'_>, context: Context, binding: &keymap::Binding) -> &'stati
         }
         (Context::Prompt, Action::Submit) if model.running => say!("queue"),
         (Context::Conversation, Action::Fold) if !model.conversation.can_fold() => "",
-        (Context::Call, Action::Output) if model.tools.shows_output() => "as told",
+        (Context::Call, Action::Output) if model.tools.shows_output() => say!("as told"),
         (Context::Prompt, Action::Steer) if !model.running || model.queue.next().is_none() => "",
         (Context::Pick, Action::NextPart)
             if !model.picker.as_ref().is_some_and(Picker::has_parts) =>

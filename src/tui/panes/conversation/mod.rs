@@ -113,11 +113,11 @@ impl Conversation {
     /// How much of a call's result was sent, in words. Before a request holds it, nothing was.
     pub(in crate::tui) fn sent(&self, call: &CallId, bytes: u64) -> String {
         if self.told.contains(call) {
-            format!("sent {}", text::bytes(bytes))
+            say!("sent {bytes}", bytes = text::bytes(bytes))
         } else if self.untold.contains(call) {
-            "not sent yet".to_owned()
+            say!("not sent yet").to_owned()
         } else {
-            "not sent".to_owned()
+            say!("not sent").to_owned()
         }
     }
 
@@ -193,7 +193,7 @@ impl Conversation {
     /// Folds or unfolds the item at hand.
     fn fold(&mut self) -> Option<String> {
         if !self.can_fold() {
-            return Some("There is nothing to fold here.".to_owned());
+            return Some(say!("There is nothing to fold here.").to_owned());
         }
         let at = self.at_hand?;
         let placed = self.items.get_mut(at)?;
