@@ -32,7 +32,12 @@ fn the_users_keys_work_and_footer_palette_and_help_show_them() {
     screen.hides("lists every command and its key");
     screen.keys("\t");
     screen.shows("▸Conversation");
-    screen.shows("Space fold");
+    screen.keys("?");
+    screen.until("the user's key for folding", |screen| {
+        screen.lines().any(|line| line.contains("Space") && line.contains("folds or unfolds"))
+    });
+    screen.keys("\x1b");
+    screen.hides("folds or unfolds");
     // As in vi, i leads to where one writes.
     screen.keys("i");
     screen.hides("▸Conversation");

@@ -76,7 +76,9 @@ fn hostile_commands_are_judged_in_linear_time() {
         });
     }
     assert_linear("hidden characters", |bytes| {
-        let private = |number| char::from_u32(0xf_0000 + number as u32).unwrap().to_string();
+        let private = |number: usize| {
+            char::from_u32(0xf_0000 + u32::try_from(number).unwrap()).unwrap().to_string()
+        };
         analyse(&text_of(bytes, private));
     });
 }

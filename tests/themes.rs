@@ -81,7 +81,7 @@ fn without_colour_each_state_has_its_mark_or_word() {
     stage.type_text("/");
     let screen = stage.screen();
     assert!(screen.contains("│▸/help "), "the word that Tab takes:\n{screen}");
-    assert!(screen.contains("│ /clear "), "another word:\n{screen}");
+    assert!(screen.contains("│ /continue "), "another word:\n{screen}");
     let mut stage = Stage::with_theme(120, 40, "none");
     failed_call(&mut stage);
     let screen = stage.screen();
