@@ -76,7 +76,8 @@ fn refused_twice(session: &Session, failure: &Failure) -> Option<Refused> {
     });
     let (last, _) = failed.next()?;
     let refused = refused(session, last, failure)?;
-    let before = failed.find_map(|(turn, failure)| self::refused(session, turn, failure))?;
+    let (turn, failure) = failed.find(|(_, failure)| failure.refused_block().is_some())?;
+    let before = self::refused(session, turn, failure)?;
     let sent = |entry: &EntryId| *session.overlays.of(*entry) == Overlay::Sent;
     (refused.entries == before.entries && refused.entries.iter().any(sent)).then_some(refused)
 }
