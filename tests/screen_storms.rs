@@ -19,9 +19,21 @@ fn ask(screen: &mut Screen, prompt: &str) {
     screen.keys("\r");
 }
 
+/// Waits until nothing more is drawn.
+fn until_quiet(screen: &mut Screen) {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    loop {
+        let drawn = screen.raw.len();
+        screen.settle(Duration::from_millis(300));
+        if screen.raw.len() == drawn || Instant::now() > deadline {
+            return;
+        }
+    }
+}
+
 /// The screen is what it would be were it written anew.
 fn has_no_stale_cell(screen: &mut Screen) {
-    screen.settle(Duration::from_millis(300));
+    until_quiet(screen);
     let before = screen.text();
     let from = screen.raw.len();
     // Whoever is continued does not know what the terminal shows.
@@ -31,7 +43,7 @@ fn has_no_stale_cell(screen: &mut Screen) {
         assert!(Instant::now() < deadline, "never written anew");
         screen.settle(Duration::from_millis(50));
     }
-    screen.settle(Duration::from_millis(300));
+    until_quiet(screen);
     // A cell that was never written and one that holds a blank look the same.
     let rows = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
     assert_eq!(rows(&before), rows(&screen.text()));
