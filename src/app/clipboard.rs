@@ -1,10 +1,7 @@
 //! Where copies go: to the programs that have a clipboard, to the terminal (OSC 52, which reaches
 //! the machine that a person sits at also over ssh), and into a private file where there is neither.
 
-use std::fs::OpenOptions;
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::io;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -15,7 +12,7 @@ use tokio::process::Command;
 use tokio::sync::mpsc;
 
 use super::{reports, terminal};
-use crate::session::own_directory;
+use crate::session::own_new_file;
 use crate::tui::{Copied, CopyTo, Input};
 
 /// Bytes at most that the terminal is handed: many drop what is more than 100,000 in base64.
@@ -109,27 +106,10 @@ fn write(text: &str) -> Copied {
             return Copied::Nowhere(format!("no clipboard, and no folder for a file: {error}."));
         }
     };
-    match write_new(&folder.join("copies"), text) {
+    match own_new_file(&folder.join("copies"), "copy", "txt", text) {
         Ok(path) => Copied::File(path.display().to_string()),
         Err(error) => Copied::Nowhere(format!("{error}.")),
     }
-}
-
-/// A new file that only the user can read, never through a link.
-fn write_new(folder: &Path, text: &str) -> io::Result<PathBuf> {
-    own_directory(folder)?;
-    for number in 1..1000 {
-        let path = folder.join(format!("copy-{}-{number}.txt", std::process::id()));
-        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-            Ok(mut file) => {
-                file.write_all(text.as_bytes())?;
-                return Ok(path);
-            }
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 #[cfg(test)]
@@ -153,7 +133,7 @@ mod tests {
         let theirs = dir.path().join("theirs");
         std::fs::write(&theirs, "as it was").unwrap();
         symlink(&theirs, folder.join(format!("copy-{}-1.txt", std::process::id()))).unwrap();
-        let path = write_new(&folder, "mine").unwrap();
+        let path = own_new_file(&folder, "copy", "txt", "mine").unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
         assert_eq!(std::fs::read_to_string(&theirs).unwrap(), "as it was");
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);

@@ -2,13 +2,13 @@
 //! given back, and what is in the file afterwards.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 use tokio::process::{Child, Command};
 
-use crate::session::{own_directory, own_file};
+use crate::session::own_new_file;
 
 /// An editor that runs.
 pub(super) struct Editor {
@@ -24,7 +24,7 @@ impl Editor {
     /// # Errors
     /// What could not be done, in words.
     pub(super) fn open(folder: &Path, draft: String) -> Result<Self, String> {
-        let path = write(folder, &draft)
+        let path = own_new_file(&folder.join("drafts"), "draft", "md", &draft)
             .map_err(|error| format!("The draft could not be written for the editor: {error}."))?;
         let program = program();
         let child = Command::new("sh")
@@ -72,22 +72,4 @@ fn without_added_newline(mut text: String, draft: &str) -> String {
         text.pop();
     }
     text
-}
-
-/// A new file that only the user can read, never through a link.
-fn write(folder: &Path, draft: &str) -> io::Result<PathBuf> {
-    let folder = folder.join("drafts");
-    own_directory(&folder)?;
-    for number in 1..100 {
-        let path = folder.join(format!("draft-{}-{number}.md", std::process::id()));
-        match own_file().write(true).create_new(true).open(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-            Ok(mut file) => {
-                file.write_all(draft.as_bytes())?;
-                return Ok(path);
-            }
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
 }

@@ -2,15 +2,35 @@
 //! link, which could lead what is kept to where others read it.
 
 use std::fs::{DirBuilder, OpenOptions, Permissions};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How such a file is opened; what for, the caller adds.
 pub fn own_file() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
     options
+}
+
+/// Writes a text into a new file `STEM-PID-N.ENDING` of the folder, which is made if need be.
+///
+/// # Errors
+/// What the file system says, or why the folder is not used.
+pub fn own_new_file(folder: &Path, stem: &str, ending: &str, text: &str) -> io::Result<PathBuf> {
+    own_directory(folder)?;
+    for number in 1..1000 {
+        let path = folder.join(format!("{stem}-{}-{number}.{ending}", std::process::id()));
+        match own_file().write(true).create_new(true).open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+            Ok(mut file) => {
+                file.write_all(text.as_bytes())?;
+                return Ok(path);
+            }
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 /// Makes the directory if it is not there, and closes it to others if they could look in.
