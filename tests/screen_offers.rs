@@ -51,6 +51,10 @@ fn overlong(stage: &mut Stage) {
     stage.frame();
 }
 
+fn overlay(overlays: Vec<(EntryId, Overlay)>, goes_on: bool) -> Command {
+    Command::Overlay { overlays, goes_on }
+}
+
 fn take(stage: &mut Stage) {
     stage.press_with(KeyCode::Char('o'), KeyModifiers::CONTROL);
 }
@@ -116,10 +120,10 @@ fn f18_a_message_is_left_out_by_its_key_alone_and_after_a_moment() {
     stage.wait(600);
     take(&mut stage);
     let left_out = (EntryId(2), Overlay::LeftOut { by: Origin::User });
-    assert_eq!(stage.sent, [Command::Overlay(vec![left_out]), Command::Continue]);
+    assert_eq!(stage.sent, [overlay(vec![left_out], true)]);
     assert!(!stage.screen().contains("Leave this message out?"));
     take(&mut stage);
-    assert_eq!(stage.sent.len(), 2, "it is taken once");
+    assert_eq!(stage.sent.len(), 1, "it is taken once");
     stage.overlaid();
     stage.request();
     let screen = stage.screen();
@@ -174,7 +178,7 @@ fn f18_where_nothing_is_left_to_answer_nothing_is_posted() {
     stage.wait(600);
     take(&mut stage);
     let left_out = (EntryId(2), Overlay::LeftOut { by: Origin::User });
-    assert_eq!(stage.sent, [Command::Overlay(vec![left_out])]);
+    assert_eq!(stage.sent, [overlay(vec![left_out], false)]);
     assert!(stage.screen().contains("The next prompt goes without it"), "{}", stage.screen());
     stage.overlaid();
     // The same place names another message now.
@@ -187,7 +191,7 @@ fn f18_where_nothing_is_left_to_answer_nothing_is_posted() {
     stage.wait(600);
     take(&mut stage);
     let left_out = (EntryId(3), Overlay::LeftOut { by: Origin::User });
-    assert_eq!(stage.sent.last(), Some(&Command::Overlay(vec![left_out])));
+    assert_eq!(stage.sent.last(), Some(&overlay(vec![left_out], false)));
 }
 
 #[test]
@@ -201,7 +205,7 @@ fn f17_results_are_shortened_when_the_user_takes_the_offer() {
     assert!(stage.sent.is_empty(), "not by itself");
     stage.wait(600);
     take(&mut stage);
-    let [Command::Overlay(overlays), Command::Continue] = &stage.sent[..] else {
+    let [Command::Overlay { overlays, goes_on: true }] = &stage.sent[..] else {
         panic!("{:?}", stage.sent)
     };
     let [(EntryId(4), Overlay::Replaced { text, by: Origin::Harness })] = &overlays[..] else {
@@ -246,7 +250,23 @@ fn f17_the_oldest_prompts_go_when_results_do_not_suffice() {
     take(&mut stage);
     let by = Origin::User;
     let left_out = |entry| (EntryId(entry), Overlay::LeftOut { by });
-    assert_eq!(stage.sent, [Command::Overlay(vec![left_out(2), left_out(3)]), Command::Continue]);
+    assert_eq!(stage.sent, [overlay(vec![left_out(2), left_out(3)], true)]);
+}
+
+#[test]
+fn what_a_busy_loop_did_not_take_is_offered_again_and_nothing_is_posted() {
+    let mut stage = Stage::new(120, 40);
+    overlong(&mut stage);
+    stage.wait(600);
+    take(&mut stage);
+    assert_eq!(stage.sent.len(), 1, "one command does both: {:?}", stage.sent);
+    let command = stage.sent.remove(0);
+    stage.model.refused(command);
+    let screen = stage.screen();
+    assert!(screen.contains("Busy: that was not taken") && screen.contains("Too long"), "{screen}");
+    stage.wait(600);
+    take(&mut stage);
+    assert!(matches!(stage.sent[..], [Command::Overlay { goes_on: true, .. }]), "{:?}", stage.sent);
 }
 
 #[test]
@@ -262,7 +282,7 @@ fn restore_sends_all_again() {
     assert!(stage.screen().contains("sent 10.4 kB of 48.0 kB"));
     stage.type_text("/restore");
     stage.press(KeyCode::Enter);
-    assert_eq!(stage.sent.last(), Some(&Command::Overlay(vec![(EntryId(4), Overlay::Sent)])));
+    assert_eq!(stage.sent.last(), Some(&overlay(vec![(EntryId(4), Overlay::Sent)], false)));
     stage.overlaid();
     assert!(!stage.screen().contains("sent 10.4 kB of 48.0 kB"), "{}", stage.screen());
     let sent = stage.sent.len();

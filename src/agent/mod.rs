@@ -144,7 +144,7 @@ async fn serve<C: Connect>(
                 continue;
             }
             // There is nothing to clear, cover or revoke: a session begins with its first prompt.
-            Command::Clear | Command::Overlay(_) | Command::Revoke if !begun => continue,
+            Command::Clear | Command::Overlay { .. } | Command::Revoke if !begun => continue,
             command => command,
         };
         let told = (config.system_prompt.as_str(), config.context.as_deref());
@@ -279,6 +279,17 @@ enum Work {
     Continue,
 }
 
+/// Goes on with the history as it is. The screen does not ask where nothing waits for an answer;
+/// should it be late, it learns so.
+async fn go_on<M: Model>(agent: &mut Loop<M>) -> Option<Work> {
+    if agent.state.awaits_reply() {
+        return Some(Work::Continue);
+    }
+    let reason = agent.state.transition_reason.clone().unwrap_or(TransitionReason::Answered);
+    agent.recorder.record(Record::Ended(reason)).await;
+    None
+}
+
 /// Does what is done at once; returns what takes a while. `told` is what a branch begins with.
 async fn settle<M: Model>(
     agent: &mut Loop<M>,
@@ -288,13 +299,7 @@ async fn settle<M: Model>(
     match command {
         Command::Run { command, told } => return Some(Work::Own { command, told }),
         Command::Prompt(text) => return Some(Work::Prompt(text)),
-        Command::Continue if agent.state.awaits_reply() => return Some(Work::Continue),
-        // The screen does not ask where nothing waits for an answer; should it be late, it learns so.
-        Command::Continue => {
-            let reason = agent.state.transition_reason.clone();
-            let reason = reason.unwrap_or(TransitionReason::Answered);
-            agent.recorder.record(Record::Ended(reason)).await;
-        }
+        Command::Continue => return go_on(agent).await,
         Command::Revoke => {
             agent.acting.revoke();
             agent.recorder.record(Record::Revoked).await;
@@ -304,7 +309,12 @@ async fn settle<M: Model>(
             agent.recorder.record(Record::Head(None)).await;
             agent.begin(told.0, told.1).await;
         }
-        Command::Overlay(overlays) => agent.overlay(overlays).await,
+        Command::Overlay { overlays, goes_on } => {
+            agent.overlay(overlays).await;
+            if goes_on {
+                return go_on(agent).await;
+            }
+        }
         // Nothing runs that could be stopped or steered, and nothing is asked; the rest was done
         // before.
         Command::Stop

@@ -360,7 +360,13 @@ pub enum Command {
     /// Start anew with an empty history.
     Clear,
     /// From the next request on, send this in these entries' places.
-    Overlay(Vec<(EntryId, Overlay)>),
+    Overlay {
+        /// The entries, and what is sent in their places.
+        overlays: Vec<(EntryId, Overlay)>,
+        /// Whether the history is then posted once more, if it awaits a reply. One command, so that
+        /// nothing is posted of which the leaving out was not taken.
+        goes_on: bool,
+    },
     /// Run a command of the user's own.
     Run {
         /// The command.

@@ -402,13 +402,17 @@ impl Model {
             }
             Command::Steer(_) => self.queue.steer_refused(),
             Command::Continue => self.running = false,
+            // What was offered is offered again.
+            Command::Overlay { .. } => {
+                self.running = false;
+                self.offer = Offer::of(&self.session);
+            }
             Command::Decide { call, .. } => {
                 if let Some(approval) = self.approval.as_mut().filter(|a| a.call == call) {
                     approval.decision_refused();
                 }
             }
             Command::Clear
-            | Command::Overlay(_)
             | Command::Revoke
             | Command::Stop
             | Command::Connect(_)

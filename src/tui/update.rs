@@ -623,14 +623,12 @@ fn take_offer(model: &mut Model, last_input: Option<Instant>, now: Instant) -> V
     model.conversation.scroll.go_to_end();
     model.inspector.follow();
     let goes_on = model.session.would_await_reply(&overlays);
-    let mut effects = vec![Effect::Send(Command::Overlay(overlays))];
     if goes_on {
         begin(model);
-        effects.push(Effect::Send(Command::Continue));
     } else {
         model.note = Some(say!("Left out. The next prompt goes without it.").to_owned());
     }
-    effects
+    vec![Effect::Send(Command::Overlay { overlays, goes_on })]
 }
 
 /// The loop is about to work.
@@ -727,7 +725,7 @@ pub(super) fn perform(model: &mut Model, submitted: Submitted) -> Option<Vec<Eff
                 return None;
             }
             model.note = Some(say!("From the next turn on, all is sent as it was.").to_owned());
-            return Some(vec![Effect::Send(Command::Overlay(all))]);
+            return Some(vec![Effect::Send(Command::Overlay { overlays: all, goes_on: false })]);
         }
         Submitted::Prompt(text) => Command::Prompt(text),
         Submitted::Continue => Command::Continue,

@@ -476,7 +476,7 @@ impl Stage {
     /// Does with the overlays that were sent last what the loop would do.
     pub fn overlaid(&mut self) {
         let sent = self.sent.iter().rev().find_map(|command| match command {
-            Command::Overlay(overlays) => Some(overlays.clone()),
+            Command::Overlay { overlays, .. } => Some(overlays.clone()),
             _ => None,
         });
         for (entry, overlay) in sent.unwrap() {
