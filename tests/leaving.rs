@@ -6,7 +6,8 @@ mod support;
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -412,7 +413,7 @@ fn holder() {
     command.set_controlling_tty(std::env::var_os("HOLDER_DEAF").is_none());
     let mut screen = Screen::run(&world, command, 80, 24, &[]);
     screen.shows("Ask something");
-    if state != "idle" {
+    if !["idle", "typing"].contains(&state.as_str()) {
         ask(&mut screen, "go");
         screen.shows(match state.as_str() {
             "streaming" => "The first half",
@@ -423,7 +424,61 @@ fn holder() {
     screen.settle(Duration::from_millis(300));
     println!("\nPID {} DATA {}", screen.pid(), world.data().display());
     std::mem::forget(world);
+    while state == "typing" {
+        screen.keys("a");
+        screen.settle(Duration::from_millis(1));
+    }
     screen.settle(Duration::from_mins(1));
+}
+
+/// A holder of a terminal, in which limpid is in this state.
+struct Held {
+    holder: Child,
+    pid: String,
+    data: PathBuf,
+}
+
+impl Held {
+    fn start(state: &str, deaf: bool, url: &str) -> Self {
+        let mut holder = Command::new(std::env::current_exe().unwrap());
+        holder
+            .args(["--exact", "holder", "--ignored", "--nocapture"])
+            .env("HOLDER_URL", url)
+            .env("HOLDER_STATE", state)
+            .stdout(Stdio::piped());
+        if deaf {
+            holder.env("HOLDER_DEAF", "1");
+        }
+        let mut holder = holder.spawn().unwrap();
+        let lines = BufReader::new(holder.stdout.take().unwrap()).lines();
+        let found = lines
+            .map_while(Result::ok)
+            .find_map(|line| Some(line.strip_prefix("PID ")?.to_owned()));
+        let found = found.expect("the holder shows limpid");
+        let (pid, data) = found.split_once(" DATA ").unwrap();
+        Self { holder, pid: pid.to_owned(), data: data.into() }
+    }
+
+    /// Takes the terminal away and waits until limpid is gone.
+    fn take_away(&mut self, what: &str) {
+        self.holder.kill().unwrap();
+        self.holder.wait().unwrap();
+        // One that has ended and waits to be reaped is gone.
+        wait_until(&format!("limpid ends with its terminal ({what})"), || {
+            !std::fs::read_to_string(format!("/proc/{}/status", self.pid))
+                .is_ok_and(|status| !status.contains("State:\tZ"))
+        });
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let _ = self.holder.kill();
+        if std::thread::panicking() {
+            let _ = Command::new("kill").args(["-9", &self.pid]).status();
+        }
+        let _ = std::fs::remove_dir_all(self.data.parent().unwrap());
+    }
 }
 
 #[test]
@@ -443,40 +498,28 @@ fn a_terminal_that_goes_away_ends_it_with_all_that_ran() {
             }
             _ => calls(&["sleep 986"]),
         }]);
-        let mut holder = Command::new(std::env::current_exe().unwrap());
-        holder
-            .args(["--exact", "holder", "--ignored", "--nocapture"])
-            .env("HOLDER_URL", server.url())
-            .env("HOLDER_STATE", state)
-            .stdout(Stdio::piped());
-        if deaf {
-            holder.env("HOLDER_DEAF", "1");
-        }
-        let mut holder = holder.spawn().unwrap();
-        let lines = BufReader::new(holder.stdout.take().unwrap()).lines();
-        let found = lines
-            .map_while(Result::ok)
-            .find_map(|line| Some(line.strip_prefix("PID ")?.to_owned()));
-        let found = found.expect("the holder shows limpid");
-        let (pid, data) = found.split_once(" DATA ").unwrap();
-        holder.kill().unwrap();
-        holder.wait().unwrap();
-        // One that has ended and waits to be reaped is gone.
-        wait_until(&format!("limpid ends with its terminal ({state}, deaf: {deaf})"), || {
-            !std::fs::read_to_string(format!("/proc/{pid}/status"))
-                .is_ok_and(|status| !status.contains("State:\tZ"))
-        });
+        let mut held = Held::start(state, deaf, &server.url());
+        held.take_away(&format!("{state}, deaf: {deaf}"));
         if state == "running" {
             wait_until("its command is gone", || !is_running("sleep 986"));
         }
         if state != "idle" {
-            let sessions = std::path::Path::new(data).join("limpid/sessions");
+            let sessions = held.data.join("limpid/sessions");
             let session = std::fs::read_dir(sessions).unwrap().next().unwrap().unwrap().path();
             let journal = std::fs::read_to_string(session.join("journal.jsonl")).unwrap();
             assert!(journal.contains("\"go\"") && journal.contains("stopped"), "{journal}");
             assert!(state != "streaming" || journal.contains("The first half"), "{journal}");
         }
-        let _ = std::fs::remove_dir_all(std::path::Path::new(data).parent().unwrap());
+    }
+}
+
+/// While a key is read is the moment in which nobody else is asked.
+#[test]
+fn a_terminal_that_goes_away_while_keys_come_ends_it_too() {
+    let server = Server::start(vec![]);
+    for n in 0..20 {
+        let mut held = Held::start("typing", n % 2 == 1, &server.url());
+        held.take_away("typing");
     }
 }
 

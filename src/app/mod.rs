@@ -71,7 +71,13 @@ pub fn run(start: Start) -> color_eyre::Result<ExitCode> {
         let mut signals = Signals::listen()?;
         let lived = Box::pin(live(start, (themes, theme), &mut signals)).await;
         terminal::restore();
-        lived
+        match lived {
+            Err(_) if signals.terminal_is_gone() => Ok((Left::HungUp, None)),
+            Ok((Left::Failed(_), session)) if signals.terminal_is_gone() => {
+                Ok((Left::HungUp, session))
+            }
+            lived => lived,
+        }
     })?;
     left.tell(session.as_deref());
     Ok(left.code())
@@ -157,7 +163,7 @@ impl App {
     }
 
     async fn events(&mut self, handle: &mut Handle, signals: &mut Signals) -> io::Result<Left> {
-        let mut keys = EventStream::new();
+        let mut keys = keys()?;
         let mut arrived = Vec::new();
         let mut stale = false;
         loop {
@@ -210,7 +216,7 @@ impl App {
                     if let Some(left) = self.edit(draft, handle, signals).await? {
                         return Ok(left);
                     }
-                    keys = EventStream::new();
+                    keys = self::keys()?;
                 }
                 stale = false;
                 self.draw()?;
@@ -395,6 +401,15 @@ impl App {
 fn take(caller: &mut Caller) -> io::Result<()> {
     terminal::take(caller.farewell())?;
     terminal::write(caller.greeting().as_bytes())
+}
+
+/// What the terminal sends.
+///
+/// # Errors
+/// If it cannot be read. The stream itself would panic then, so it is asked for first.
+fn keys() -> io::Result<EventStream> {
+    crossterm::event::poll(Duration::ZERO)?;
+    Ok(EventStream::new())
 }
 
 /// What the terminal has sent already.

@@ -3,11 +3,14 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::Notify;
+
+use super::stdio;
 
 /// Something asked for from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,15 +33,16 @@ pub(super) struct Signals {
     terminate: Signal,
     stop: Signal,
     went_on: Signal,
-    /// Of a terminal that is not limpid's controlling one no signal tells the end. `None` where it
-    /// cannot be watched.
-    terminal: Option<AsyncFd<File>>,
+    terminal: File,
+    /// Of a terminal that is not limpid's controlling one no signal tells the end.
+    terminal_ended: Arc<Notify>,
 }
 
 impl Signals {
     /// # Errors
     /// What the system says.
     pub(super) fn listen() -> io::Result<Self> {
+        let terminal = File::from(io::stdin().as_fd().try_clone_to_owned()?);
         Ok(Self {
             hang_up: signal(SignalKind::hangup())?,
             interrupt: signal(SignalKind::interrupt())?,
@@ -46,14 +50,15 @@ impl Signals {
             terminate: signal(SignalKind::terminate())?,
             stop: signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?,
             went_on: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
-            terminal: watched(),
+            terminal_ended: watch(terminal.try_clone()?)?,
+            terminal,
         })
     }
 
     /// The next thing asked for. May be dropped and called again.
     pub(super) async fn next(&mut self) -> Asked {
         tokio::select! {
-            () = ended(self.terminal.as_ref()) => Asked::HungUp,
+            () = self.terminal_ended.notified() => Asked::HungUp,
             _ = self.hang_up.recv() => Asked::HungUp,
             _ = self.interrupt.recv() => Asked::End(2),
             _ = self.quit.recv() => Asked::End(3),
@@ -61,6 +66,11 @@ impl Signals {
             _ = self.stop.recv() => Asked::Stop,
             _ = self.went_on.recv() => Asked::WentOn,
         }
+    }
+
+    /// Whether the terminal is gone, which may be the reason for a failure.
+    pub(super) fn terminal_is_gone(&self) -> bool {
+        has_ended(&self.terminal, Some(&Timespec::default()))
     }
 
     /// The next request to end at once, while limpid is ending already.
@@ -80,16 +90,33 @@ impl Signals {
     }
 }
 
-/// The terminal, for its end only: crossterm's reader does not notice it and spins.
-#[expect(deprecated, reason = "what replaces it is unsafe; a file keeps its descriptor open")]
-fn watched() -> Option<AsyncFd<File>> {
-    let terminal = File::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
-    AsyncFd::with_interest(terminal, Interest::PRIORITY).ok()
+/// Watches for the terminal's end, from a thread of its own: whoever asks crossterm for keys then may
+/// not come back, because it reads on whether it gets nothing or an error. It is [released] here.
+///
+/// [released]: stdio::terminal_is_gone
+///
+/// # Errors
+/// If the system has no thread left.
+fn watch(terminal: File) -> io::Result<Arc<Notify>> {
+    let ended = Arc::new(Notify::new());
+    let told = ended.clone();
+    std::thread::Builder::new().name("terminal".to_owned()).spawn(move || {
+        if has_ended(&terminal, None) {
+            stdio::terminal_is_gone();
+            told.notify_one();
+        }
+    })?;
+    Ok(ended)
 }
 
-async fn ended(terminal: Option<&AsyncFd<File>>) {
-    let Some(terminal) = terminal else { return std::future::pending().await };
-    if terminal.ready(Interest::PRIORITY).await.is_err() {
-        std::future::pending::<()>().await;
+/// Waits for a terminal's end, at most so long. `false` also if the system cannot tell of it.
+fn has_ended(terminal: &File, at_most: Option<&Timespec>) -> bool {
+    loop {
+        let mut watched = [PollFd::new(terminal, PollFlags::empty())];
+        match poll(&mut watched, at_most) {
+            Ok(_) => return watched[0].revents().contains(PollFlags::HUP),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return false,
+        }
     }
 }

@@ -9,7 +9,8 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
-use std::sync::OnceLock;
+use std::os::unix::net::UnixDatagram;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rustix::fs::OFlags;
 
@@ -19,6 +20,26 @@ use crate::session::own_file;
 /// The terminal opened for reading without waiting: once, because crossterm goes on watching the
 /// first that it saw.
 static UNHURRIED: OnceLock<Option<File>> = OnceLock::new();
+
+/// Whether the terminal is gone. Held while stdin is changed.
+static GONE: Mutex<bool> = Mutex::new(false);
+
+fn gone() -> MutexGuard<'static, bool> {
+    GONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From here on stdin has nothing to read, now and for ever, and is no terminal.
+///
+/// A read of a terminal that is gone returns at once with nothing or an error. crossterm reads on in
+/// both cases and only rests where there is nothing to read *yet*.
+pub(super) fn terminal_is_gone() {
+    let mut gone = gone();
+    // A socket without a name, to which nobody can send.
+    let silence = UnixDatagram::unbound()
+        .and_then(|silence| silence.set_nonblocking(true).map(|()| silence))
+        .and_then(|silence| Ok(rustix::stdio::dup2_stdin(&silence)?));
+    *gone = silence.is_ok();
+}
 
 /// While it lives, the descriptors are so.
 pub(super) struct Stdio {
@@ -42,7 +63,10 @@ impl Stdio {
         rustix::stdio::dup2_stdout(&file)?;
         rustix::stdio::dup2_stderr(&file)?;
         // Where it cannot be opened, it stays as it is.
-        if let Some(terminal) = UNHURRIED.get_or_init(|| unhurried().ok()) {
+        let gone = gone();
+        if let Some(terminal) = UNHURRIED.get_or_init(|| unhurried().ok())
+            && !*gone
+        {
             rustix::stdio::dup2_stdin(terminal)?;
         }
         Ok(stdio)
@@ -52,7 +76,9 @@ impl Stdio {
 impl Drop for Stdio {
     fn drop(&mut self) {
         // Nothing else can be done with a descriptor that cannot be put back.
-        let _ = rustix::stdio::dup2_stdin(&self.stdin);
+        if !*gone() {
+            let _ = rustix::stdio::dup2_stdin(&self.stdin);
+        }
         let _ = rustix::stdio::dup2_stdout(&self.stdout);
         let _ = rustix::stdio::dup2_stderr(&self.stderr);
     }
