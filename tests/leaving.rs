@@ -421,7 +421,7 @@ fn holder() {
             _ => "running",
         });
     }
-    screen.settle(Duration::from_millis(300));
+    screen.rests();
     println!("\nPID {} DATA {}", screen.pid(), world.data().display());
     std::mem::forget(world);
     while state == "typing" {
@@ -531,7 +531,7 @@ fn who_looks_elsewhere_is_called_when_a_decision_waits() {
     let mut screen = Screen::start(&world, &["--url", &url, "--model", "m"], 80, 24);
     ask(&mut screen, "go");
     screen.shows("Allow this command?");
-    screen.settle(Duration::from_millis(200));
+    screen.rests();
     let raw = String::from_utf8_lossy(&screen.raw).into_owned();
     assert!(raw.contains("\x1b]2;? limpid · "), "the title says it");
     assert!(!raw.contains("\x1b]9;"), "whoever looks needs no call");
@@ -541,7 +541,7 @@ fn who_looks_elsewhere_is_called_when_a_decision_waits() {
     away.keys("\x1b[O");
     ask(&mut away, "go");
     away.shows("Allow this command?");
-    away.settle(Duration::from_millis(200));
+    away.rests();
     let raw = String::from_utf8_lossy(&away.raw).into_owned();
     assert!(raw.contains("\x07\x1b]9;limpid asks to run a command\x07"));
     send(&away, Signal::TERM);

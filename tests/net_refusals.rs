@@ -236,7 +236,7 @@ fn f18_a_message_that_is_refused_twice_is_named() {
     for (turn, prompt) in [(1, "go"), (2, "/continue"), (3, "/continue")] {
         ask(&mut screen, prompt);
         screen.shows(&format!("turn {turn} · failed"));
-        screen.settle(Duration::from_millis(200));
+        screen.rests();
         assert!(!screen.text().contains("twice"), "{}", screen.text());
     }
     ask(&mut screen, "/continue");

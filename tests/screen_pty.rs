@@ -136,7 +136,7 @@ fn text_in_the_draft_keeps_the_panel_from_taking_keys() {
     screen.settle(Duration::from_millis(1200));
     screen.keys("y");
     screen.shows("half a seny");
-    screen.settle(Duration::from_millis(300));
+    screen.rests();
     assert!(!world.project().join("canary").exists());
     screen.keys("\t");
     armed(&mut screen);
@@ -230,7 +230,9 @@ fn the_ways_to_quit() {
         screen.shows("Ask something");
         for part in keys.split('|') {
             screen.keys(part);
-            screen.settle(Duration::from_millis(100));
+            if part != keys.rsplit('|').next().unwrap() {
+                screen.rests();
+            }
         }
         assert!(screen.end().success(), "{keys:?}");
         assert!(screen.is_restored(), "{keys:?}");
@@ -286,8 +288,7 @@ fn hostile_text_cannot_drive_the_terminal() {
 fn an_idle_program_writes_nothing() {
     let world = World::new();
     let mut screen = Screen::start(&world, OFFLINE, 120, 40);
-    screen.shows("Ask something");
-    screen.settle(Duration::from_millis(300));
+    screen.rests();
     let before = screen.raw.len();
     screen.settle(Duration::from_millis(1500));
     assert_eq!(screen.raw.len(), before);

@@ -291,7 +291,8 @@ fn the_draft_is_written_in_the_users_editor() {
     // It asks on the terminal, so it has it: for what to append, or `fail`.
     std::fs::write(
         &script,
-        "#!/bin/sh\nls -l \"$2\" > mode\nprintf 'editor %s: ' \"$1\"\nread word\n\
+        "#!/bin/sh\n[ -e mode ] && word=again\nls -l \"$2\" > mode\n\
+         printf '%s editor %s: ' \"$word\" \"$1\"\nread word\n\
          [ \"$word\" = fail ] && exit 3\nprintf '%s\\n' \"$word\" >> \"$2\"\n",
     )
     .unwrap();
@@ -308,7 +309,7 @@ fn the_draft_is_written_in_the_users_editor() {
     screen.keys("fail\r");
     screen.shows("The prompt stays as it was");
     screen.keys("\x18");
-    screen.shows("editor --wait: ");
+    screen.shows("again editor --wait: ");
     screen.keys("then this\r");
     screen.shows("│ first 你好 then this");
     screen.keys("\r");

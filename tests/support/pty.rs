@@ -176,6 +176,27 @@ impl Screen {
         }
     }
 
+    /// Reads until the program sleeps and all that it wrote is read: it has done all that it was to do.
+    /// A clock on the screen may tick in between.
+    pub fn rests(&mut self) {
+        let deadline = Instant::now() + PATIENCE;
+        let mut looks = 0;
+        while looks < 4 {
+            assert!(Instant::now() < deadline, "the program does not rest\n{}", self.text());
+            let drawn = self.raw.len();
+            self.settle(Duration::from_millis(50));
+            looks = if self.raw.len() == drawn && self.is_asleep() { looks + 1 } else { 0 };
+        }
+    }
+
+    fn is_asleep(&self) -> bool {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.pid())).unwrap();
+        tasks.flatten().all(|task| {
+            let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+            stat.rsplit(") ").next().is_some_and(|state| state.starts_with('S'))
+        })
+    }
+
     fn feed(&mut self, bytes: &[u8]) {
         self.raw.extend_from_slice(bytes);
         self.parser.process(bytes);
