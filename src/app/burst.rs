@@ -15,6 +15,10 @@ const TYPED_AHEAD: usize = 16;
 const LINE: usize = 1000;
 /// How soon the next piece of a paste comes.
 const REST: Duration = Duration::from_millis(30);
+/// Longer than one piece is: what comes is cut anywhere, and on a busy machine it comes late.
+const LONG: usize = 1024;
+/// How soon the next piece of a long paste comes, be it one character.
+const LONG_REST: Duration = Duration::from_millis(150);
 
 /// Tells pasted keys from typed ones.
 #[derive(Debug, Default)]
@@ -29,7 +33,8 @@ impl Bursts {
     /// What a batch of events that waited together means. A pasted text is held back.
     pub(super) fn sort(&mut self, batch: Vec<Event>, now: Instant) -> Vec<Input> {
         let characters: Vec<char> = batch.iter().filter_map(character).collect();
-        let after_paste = self.pasted.is_some_and(|at| now < at + REST) && characters.len() > 1;
+        let after_paste = self.pasted.is_some_and(|at| now < at + self.rest())
+            && (characters.len() > 1 || self.is_long());
         let mut pasting = after_paste
             || characters.len() > TYPED_AHEAD && !is_line(&characters)
             || batch.iter().any(|event| matches!(event, Event::Paste(_)));
@@ -52,7 +57,15 @@ impl Bursts {
 
     /// When what is held is complete.
     pub(super) fn due(&self) -> Option<Instant> {
-        self.pasted.filter(|_| !self.held.is_empty()).map(|at| at + REST)
+        self.pasted.filter(|_| !self.held.is_empty()).map(|at| at + self.rest())
+    }
+
+    fn rest(&self) -> Duration {
+        if self.is_long() { LONG_REST } else { REST }
+    }
+
+    fn is_long(&self) -> bool {
+        self.held.len() > LONG
     }
 
     /// What was held, as one paste.
@@ -125,6 +138,18 @@ mod tests {
         let mut inputs = bursts.sort(batch, now);
         inputs.extend(bursts.release());
         shown(&inputs)
+    }
+
+    #[test]
+    fn a_long_paste_is_one_text_though_a_piece_is_one_key_and_late() {
+        let now = Instant::now();
+        let mut bursts = Bursts::default();
+        let long = "line\n".repeat(300);
+        assert!(bursts.sort(keys(&long), now).is_empty());
+        assert!(bursts.sort(keys("\n"), now + REST * 2).is_empty());
+        assert!(bursts.sort(keys("end"), now + REST * 4).is_empty());
+        assert_eq!(all(&mut bursts, vec![], now + REST * 4), format!("[{long}\nend]"));
+        assert_eq!(all(&mut bursts, keys("\n"), now + REST * 9 + LONG_REST), "⏎");
     }
 
     #[test]
