@@ -106,6 +106,76 @@ fn nothing_is_kept_behind_a_link_in_place_of_its_own_directory() {
 }
 
 #[test]
+fn a_terminal_that_takes_nothing_keeps_no_signal_from_ending_it() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let world = World::new();
+        let mut reply = vec![sse_head()];
+        reply.extend((0..200).map(|n| chunk(&format!("{{\"content\":\"line {n}\\n\"}}"), None)));
+        reply.push(Step::Hold);
+        let server = Server::start(vec![reply]);
+        let url = server.url();
+        let mut screen = Screen::start(&world, &["--url", &url, "--model", "m"], 120, 40);
+        screen.rests();
+        let before = screen.raw.len();
+        screen.stop();
+        screen.keys("go\r");
+        wait_until("the prompt is posted", || !server.requests().is_empty());
+        screen.keys("more");
+        screen.settle(Duration::from_millis(300));
+        assert_eq!(screen.raw.len(), before, "the terminal takes nothing");
+        let asked = Instant::now();
+        send(&screen, signal);
+        let code = u32::try_from(128 + signal.as_raw()).unwrap();
+        assert_eq!(screen.end().exit_code(), code, "{signal:?}");
+        assert!(asked.elapsed() < PATIENCE);
+        assert!(journal(&world).contains("\"go\""));
+    }
+}
+
+#[test]
+fn a_terminal_that_was_stopped_shows_all_when_it_goes_on() {
+    let world = World::new();
+    let mut screen = Screen::start(&world, OFFLINE, 120, 40);
+    screen.stop();
+    for n in 0..20 {
+        screen.keys(&format!("word{n} "));
+        screen.settle(Duration::from_millis(20));
+    }
+    assert!(!screen.text().contains("word0"));
+    screen.go_on();
+    screen.shows("word0 word1 ");
+    screen.shows("word19");
+    screen.keys("\x03");
+    screen.hides("word19");
+    send(&screen, Signal::TERM);
+    screen.end();
+    assert!(screen.is_restored());
+}
+
+#[test]
+fn a_file_that_may_grow_no_further_ends_nothing_and_is_told() {
+    let world = World::new();
+    let server = Server::start(vec![text(&"much to keep ".repeat(4000))]);
+    let line = format!(
+        "ulimit -f 16; exec {} --url {} --model m",
+        support::limpid::binary().display(),
+        server.url()
+    );
+    let mut command = portable_pty::CommandBuilder::new("bash");
+    command.args(["-c", &line]);
+    let mut screen = Screen::run(&world, command, 120, 40, &[]);
+    screen.shows("Ask something");
+    ask(&mut screen, "go");
+    screen.shows("Cannot save this session");
+    screen.keys("goes on");
+    screen.shows("goes on");
+    screen.keys("\x03\x03\x03");
+    assert_eq!(screen.end().exit_code(), 0);
+    assert!(screen.is_restored());
+    assert!(said(&screen).contains("Not all of the session could be saved"), "{}", said(&screen));
+}
+
+#[test]
 fn quitting_says_where_the_session_is_and_nothing_else() {
     let world = World::new();
     let mut screen = Screen::start(&world, OFFLINE, 80, 24);

@@ -14,6 +14,7 @@ mod system_prompt;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::pin::pin;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use tokio::sync::mpsc;
@@ -80,6 +81,8 @@ pub struct Handle {
     pub events: mpsc::Receiver<Event>,
     /// The session's directory, once it was made.
     pub saved_in: Arc<OnceLock<PathBuf>>,
+    /// Whether some of the session could not be saved.
+    pub saved_in_part: Arc<AtomicBool>,
     /// Ends after the loop has stopped and saved.
     pub task: JoinHandle<()>,
 }
@@ -89,9 +92,9 @@ pub fn spawn<C: Connect>(config: Config, model: C::Model, connect: C) -> Handle 
     let (commands, received) = mpsc::channel(COMMANDS);
     let (subscriber, events) = mpsc::channel(EVENTS);
     let recorder = Recorder::new(config.sessions.clone(), &config.directory, subscriber.clone());
-    let saved_in = recorder.saved_in();
+    let (saved_in, saved_in_part) = (recorder.saved_in(), recorder.in_part());
     let task = tokio::spawn(serve(config, model, connect, received, recorder, subscriber));
-    Handle { commands, events, saved_in, task }
+    Handle { commands, events, saved_in, saved_in_part, task }
 }
 
 async fn serve<C: Connect>(

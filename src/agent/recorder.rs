@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -18,7 +19,12 @@ pub struct Recorder {
     store: Store,
     subscriber: mpsc::Sender<Event>,
     saved_in: Arc<OnceLock<PathBuf>>,
+    /// Whether the newest attempt to journal something failed. It is tried again with the next.
     failing: bool,
+    /// Whether some of a response could not be kept. That is not tried again.
+    lost: bool,
+    /// Whether either is so.
+    in_part: Arc<AtomicBool>,
     outputs: u32,
 }
 
@@ -49,7 +55,15 @@ impl Recorder {
             }
             None => Store::Off,
         };
-        Self { store, subscriber, saved_in: Arc::default(), failing: false, outputs: 0 }
+        Self {
+            store,
+            subscriber,
+            saved_in: Arc::default(),
+            failing: false,
+            lost: false,
+            in_part: Arc::default(),
+            outputs: 0,
+        }
     }
 
     /// What will hold the session's directory, once it was made.
@@ -57,13 +71,18 @@ impl Recorder {
         self.saved_in.clone()
     }
 
+    /// What tells whether some of the session could not be saved.
+    pub fn in_part(&self) -> Arc<AtomicBool> {
+        self.in_part.clone()
+    }
+
     /// Journals a record, then announces it.
     pub async fn record(&mut self, record: Record) {
         log::record(&record);
         let stamped = Arc::new(Stamped { at: now_ms(), record });
         let saved = self.save(&stamped);
-        self.report(saved).await;
         self.announce(Event::Record(stamped)).await;
+        self.report(saved).await;
     }
 
     /// Announces something that is not journaled.
@@ -75,9 +94,7 @@ impl Recorder {
     pub async fn begin_exchange(&mut self, turn: TurnNumber, attempt: u32, head: &ResponseHead) {
         if let Store::Open(journal) = &mut self.store {
             let begun = journal.begin_exchange(turn, attempt, head);
-            if begun.is_err() {
-                self.report(begun).await;
-            }
+            self.report_response(begun).await;
         }
     }
 
@@ -85,9 +102,7 @@ impl Recorder {
     pub async fn exchange_bytes(&mut self, bytes: &[u8], ms: u64) {
         if let Store::Open(journal) = &mut self.store {
             let kept = journal.exchange_bytes(bytes, ms);
-            if kept.is_err() {
-                self.report(kept).await;
-            }
+            self.report_response(kept).await;
         }
     }
 
@@ -146,6 +161,23 @@ impl Recorder {
             _ => return,
         };
         self.failing = !self.failing;
+        self.notice(notice).await;
+    }
+
+    /// Says once that responses are not kept.
+    async fn report_response(&mut self, kept: io::Result<()>) {
+        let Err(error) = kept else { return };
+        if !self.lost {
+            self.lost = true;
+            self.notice(format!(
+                "Cannot keep the response as it was sent: {error}. It goes on; the inspector's view of the response will lack the rest."
+            ))
+            .await;
+        }
+    }
+
+    async fn notice(&mut self, notice: String) {
+        self.in_part.store(self.failing || self.lost, Ordering::Relaxed);
         self.announce(Event::Progress(Progress::Notice(notice))).await;
     }
 

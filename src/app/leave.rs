@@ -1,11 +1,12 @@
 //! The ways out: what the program's end is called, and what is said of it on the normal screen.
 
-use std::io::{self, Write};
-use std::path::Path;
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use super::signals::Signals;
+use super::terminal;
 use crate::agent::Handle;
 
 /// How long the end of what runs is waited for. It takes a fifth of a second; should it not come,
@@ -24,6 +25,15 @@ pub(super) enum Left {
     Broken,
     /// Something that limpid needs fails.
     Failed(io::Error),
+}
+
+/// What was saved of the session.
+#[derive(Debug, Default)]
+pub(super) struct Saved {
+    /// Its directory, if there is anything in it.
+    pub(super) session: Option<PathBuf>,
+    /// Whether some of it could not be.
+    pub(super) in_part: bool,
 }
 
 impl Left {
@@ -49,21 +59,31 @@ impl Left {
         }
     }
 
-    /// Says how it ended and where the session is. A terminal that is gone hears nothing.
-    pub(super) fn tell(&self, session: Option<&Path>) {
+    /// Says how it ended and where the session is. A terminal that is gone, or takes nothing, hears
+    /// nothing.
+    pub(super) fn tell(&self, saved: &Saved) {
         let mut text = String::new();
         if let Some(why) = self.why() {
             text = format!("limpid: {why}\n");
         }
-        if let Some(path) = session {
+        if let Some(path) = &saved.session {
             let name = path.file_name().unwrap_or(path.as_os_str()).display();
+            let where_to = if saved.in_part {
+                "Not all of the session could be saved; what could is in"
+            } else {
+                "The session is saved in"
+            };
             text.push_str(&format!(
-                "The session is saved in {}\nSee what was sent in it: limpid inspect {name}\n",
+                "{where_to} {}\nSee what was sent in it: limpid inspect {name}\n",
                 path.display()
             ));
         }
         // stdout is the terminal; what is out of order belongs to stderr, wherever that goes.
-        let told = match self.why() {
+        let why = self.why();
+        if terminal::is_deaf() && (why.is_none() || io::stderr().is_terminal()) {
+            return;
+        }
+        let told = match why {
             None => io::stdout().lock().write_all(text.as_bytes()),
             Some(_) => io::stderr().lock().write_all(text.as_bytes()),
         };

@@ -24,6 +24,7 @@ use std::io;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -38,7 +39,7 @@ use crate::tools;
 use crate::tui::{self, Effect, Input, Model, RenderCache, Setup, Theme};
 use burst::Bursts;
 use editor::Editor;
-use leave::Left;
+use leave::{Left, Saved};
 use notify::{Caller, Doing, Means};
 use signals::{Asked, Signals};
 use terminal::Screen;
@@ -66,34 +67,31 @@ pub fn run(start: Start) -> color_eyre::Result<ExitCode> {
     };
     reports::install(start.secrets.clone());
     let runtime = runtime()?;
-    let (left, session) = runtime.block_on(async {
+    let (left, saved) = runtime.block_on(async {
         // First of all: from here on a signal ends limpid in good order.
         let mut signals = Signals::listen()?;
         let lived = Box::pin(live(start, (themes, theme), &mut signals)).await;
         terminal::restore();
         match lived {
-            Err(_) if signals.terminal_is_gone() => Ok((Left::HungUp, None)),
-            Ok((Left::Failed(_), session)) if signals.terminal_is_gone() => {
-                Ok((Left::HungUp, session))
-            }
+            Err(_) if signals.terminal_is_gone() => Ok((Left::HungUp, Saved::default())),
+            Ok((Left::Failed(_), saved)) if signals.terminal_is_gone() => Ok((Left::HungUp, saved)),
             lived => lived,
         }
     })?;
-    left.tell(session.as_deref());
+    left.tell(&saved);
     Ok(left.code())
 }
 
-/// Lives until the user leaves; then everything that ran has ended. With it comes the session's
-/// directory, if anything was saved.
+/// Lives until the user leaves; then everything that ran has ended.
 async fn live(
     start: Start,
     looks: (Themes, Theme),
     signals: &mut Signals,
-) -> io::Result<(Left, Option<PathBuf>)> {
+) -> io::Result<(Left, Saved)> {
     let mut app = App::open(&start, looks)?;
     app.draw()?;
     let mut handle = start.spawn(true).await?;
-    let saved = handle.saved_in.clone();
+    let (saved_in, in_part) = (handle.saved_in.clone(), handle.saved_in_part.clone());
     let lived = AssertUnwindSafe(app.events(&mut handle, signals)).catch_unwind().await;
     terminal::restore();
     let left = match lived {
@@ -104,7 +102,8 @@ async fn live(
     };
     tracing::info!(?left, "leaving");
     leave::stop(handle, signals).await;
-    Ok((left, saved.get().cloned()))
+    let in_part = in_part.load(Ordering::Relaxed);
+    Ok((left, Saved { session: saved_in.get().cloned(), in_part }))
 }
 
 struct App {
@@ -116,6 +115,8 @@ struct App {
     caller: Caller,
     /// When the last frame was drawn.
     drawn: Instant,
+    /// Whether the terminal has not taken it yet.
+    unseen: bool,
     directory: PathBuf,
     /// What was asked for and is done in the background.
     answers: (mpsc::Sender<Input>, mpsc::Receiver<Input>),
@@ -155,6 +156,7 @@ impl App {
             bursts: Bursts::default(),
             caller,
             drawn: Instant::now(),
+            unseen: false,
             directory: start.directory.clone(),
             answers: mpsc::channel(4),
             mouse: false,
@@ -168,7 +170,19 @@ impl App {
         let mut stale = false;
         loop {
             let now = Instant::now();
-            let frame = if stale { Some(self.drawn + FRAME) } else { self.model.next_wake(now) };
+            let behind = terminal::is_behind();
+            if self.unseen && !behind {
+                // What changed meanwhile waits for its own frame.
+                if !stale {
+                    self.seen()?;
+                }
+                self.unseen = false;
+            }
+            let frame = match (behind, stale) {
+                (true, _) => None,
+                (false, true) => Some(self.drawn + FRAME),
+                (false, false) => self.model.next_wake(now),
+            };
             let wake = [frame, self.bursts.due()].into_iter().flatten().min();
             let inputs: Vec<Input> = tokio::select! {
                 biased;
@@ -184,6 +198,10 @@ impl App {
                     Some(inputs) => inputs,
                 },
                 Some(answer) = self.answers.1.recv() => vec![answer],
+                () = terminal::takes_more(), if behind => {
+                    terminal::write(&[])?;
+                    Vec::new()
+                }
                 () = sleep_until(wake) => {
                     let complete = self.bursts.due().is_some_and(|due| due <= Instant::now());
                     let pasted = if complete { self.bursts.release() } else { None };
@@ -218,8 +236,10 @@ impl App {
                     }
                     keys = self::keys()?;
                 }
-                stale = false;
-                self.draw()?;
+                stale = terminal::is_behind();
+                if !stale {
+                    self.draw()?;
+                }
             }
         }
     }
@@ -358,7 +378,14 @@ impl App {
         let now = Instant::now();
         self.screen.draw(|frame| tui::draw(model, cache, frame, now, now_ms()))?;
         self.drawn = Instant::now();
-        self.model.frame_shown(&self.cache, self.drawn);
+        self.unseen = true;
+        if terminal::is_behind() { Ok(()) } else { self.seen() }
+    }
+
+    /// The terminal has the frame that was drawn last.
+    fn seen(&mut self) -> io::Result<()> {
+        self.unseen = false;
+        self.model.frame_shown(&self.cache, Instant::now());
         let doing = match (self.model.asks(), self.model.is_running()) {
             (true, _) => Doing::Asking,
             (false, true) => Doing::Working,

@@ -3,7 +3,7 @@
 
 use std::backtrace::Backtrace;
 use std::borrow::Cow;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::panic::PanicHookInfo;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -62,12 +62,16 @@ pub(super) fn folder() -> io::Result<PathBuf> {
     Ok(folder.to_owned())
 }
 
-/// Saves the report and says so on the terminal. A terminal that is gone is told nothing.
+/// Saves the report and says so on the terminal. A terminal that is gone, or takes nothing,
+/// is told nothing.
 fn tell(info: &PanicHookInfo<'_>) {
     let what = what(info);
     let what = without_secrets(&what);
     let shown = text::visible(&what, Show::Prose);
     let saved = save(&what);
+    if terminal::is_deaf() && io::stderr().is_terminal() {
+        return;
+    }
     let mut stderr = io::stderr().lock();
     let _ = writeln!(stderr, "limpid: a part of it broke down: {shown}");
     let _ = match saved {

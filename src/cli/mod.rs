@@ -341,6 +341,15 @@ pub fn usage(message: &str) -> color_eyre::Result<ExitCode> {
 }
 
 /// One thread runs everything; what blocks has its own.
+///
+/// A file that may grow no further (`ulimit -f`) is an error that is told like a full disk: its signal
+/// would end limpid on the spot.
 pub(crate) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_current_thread().enable_all().build()
+    use tokio::signal::unix::{SignalKind, signal};
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let within = runtime.enter();
+    // Listened for once, it ends nothing any more.
+    drop(signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?);
+    drop(within);
+    Ok(runtime)
 }

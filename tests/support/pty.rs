@@ -1,10 +1,14 @@
 //! limpid on a real pseudo-terminal, its screen read through a terminal emulator.
 
+use std::fs::OpenOptions;
 use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
+use rustix::fs::OFlags;
+use rustix::termios::{Action, tcflow};
 
 use super::limpid::{World, binary};
 
@@ -126,6 +130,21 @@ impl Screen {
     pub fn resize_unseen(&mut self, columns: u16, rows: u16) {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         self.master.resize(size).unwrap();
+    }
+
+    /// Stops the terminal: it takes nothing until it goes on.
+    pub fn stop(&self) {
+        tcflow(self.slave(), Action::OOff).unwrap();
+    }
+
+    pub fn go_on(&self) {
+        tcflow(self.slave(), Action::OOn).unwrap();
+    }
+
+    fn slave(&self) -> std::fs::File {
+        let path = self.master.tty_name().unwrap();
+        let flags = OFlags::NOCTTY.bits().cast_signed();
+        OpenOptions::new().read(true).write(true).custom_flags(flags).open(path).unwrap()
     }
 
     /// Whether the full screen is on.
