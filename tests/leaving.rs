@@ -494,9 +494,11 @@ fn holder() {
     screen.rests();
     println!("\nPID {} DATA {}", screen.pid(), world.data().display());
     std::mem::forget(world);
-    while state == "typing" {
-        screen.keys("a");
-        screen.settle(Duration::from_millis(1));
+    if state == "typing" {
+        loop {
+            screen.keys("a");
+            screen.settle(Duration::from_millis(1));
+        }
     }
     screen.settle(Duration::from_mins(1));
 }
