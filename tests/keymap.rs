@@ -5,6 +5,7 @@ mod support;
 
 use support::limpid::{World, stderr, stdout};
 use support::pty::Screen;
+use support::server::{Server, text};
 
 fn config(world: &World, text: &str) -> String {
     let folder = world.home().join(".config/limpid");
@@ -43,6 +44,41 @@ fn the_users_keys_work_and_footer_palette_and_help_show_them() {
     screen.hides("▸Conversation");
     screen.keys("ik");
     screen.shows("│ ik");
+}
+
+#[test]
+fn the_prompt_has_the_modes_of_vi() {
+    let world = World::new();
+    config(&world, "[keys]\npreset = \"vi\"\n");
+    let server = Server::start(vec![text("Fine.")]);
+    let url = server.url();
+    let mut screen = Screen::start(&world, &["--url", &url, "--model", "m"], 100, 30);
+    screen.keys("say hello twice");
+    screen.shows("│ say hello twice");
+    screen.keys("\x1b");
+    screen.shows("Prompt · normal");
+    screen.keys("bdw");
+    screen.hides("twice");
+    screen.keys("0");
+    screen.keys("cw");
+    screen.hides("normal");
+    screen.keys("cry");
+    screen.shows("│ cry hello ");
+    screen.keys("\x1b");
+    screen.shows("· normal");
+    screen.keys(":");
+    screen.shows("lists every command and its key");
+    screen.keys("\x1b");
+    screen.hides("lists every command and its key");
+    screen.keys("\r");
+    screen.shows("Fine.");
+    screen.shows("answered");
+    screen.hides("· normal");
+    screen.keys("x\x1b");
+    screen.shows("· normal");
+    // On the first row: the prompt before.
+    screen.keys("k");
+    screen.shows("│ cry hello ");
 }
 
 #[test]

@@ -270,6 +270,14 @@ fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
             return Vec::new();
         }
     }
+    if context == Context::Prompt && model.setup.keymap.is_vi() {
+        if model.prompt.is_normal() && key.code == KeyCode::Char(':') {
+            return act_unpressed(model, context, Action::Palette, now);
+        }
+        if model.prompt.vi(key) {
+            return Vec::new();
+        }
+    }
     let Some(action) = action else {
         text(model, context, key, now);
         return Vec::new();

@@ -231,6 +231,54 @@ impl Text {
         self.settled(Place { at, ..place })
     }
 
+    /// Where the word after a place begins, on this line or below; the end of the text if there is none.
+    pub(super) fn next_word(&self, place: Place) -> Place {
+        let rest = &self.line(place.line)[place.at..];
+        let mut segments = rest.split_word_bound_indices().peekable();
+        segments.next_if(|(_, first)| !is_blank(first));
+        if let Some((at, _)) = segments.find(|(_, segment)| !is_blank(segment)) {
+            return self.settled(Place { at: place.at + at, ..place });
+        }
+        match place.line + 1 < self.lines.len() {
+            true => self.line_text(Place { line: place.line + 1, at: 0 }),
+            false => self.end(),
+        }
+    }
+
+    /// Where the word before a place begins, on this line or above.
+    pub(super) fn word_start(&self, place: Place) -> Place {
+        let before = &self.line(place.line)[..place.at];
+        let word = before.split_word_bound_indices().rev().find(|(_, word)| !is_blank(word));
+        match (word, place.line.checked_sub(1)) {
+            (Some((at, _)), _) => self.settled(Place { at, ..place }),
+            (None, Some(line)) => {
+                let end = self.line_end(Place { line, at: 0 });
+                if end.at == 0 { end } else { self.word_start(end) }
+            }
+            (None, None) => Place::default(),
+        }
+    }
+
+    /// The last grapheme of the word that a place is before or in, on this line or below.
+    pub(super) fn word_end(&self, place: Place) -> Place {
+        let place = self.grapheme_after(place);
+        let rest = &self.line(place.line)[place.at..];
+        let word = rest.split_word_bound_indices().find(|(_, word)| !is_blank(word));
+        match word {
+            Some((at, word)) => {
+                self.grapheme_before(Place { at: place.at + at + word.len(), ..place })
+            }
+            None if place.line + 1 < self.lines.len() => self.word_end(self.line_end(place)),
+            None => self.end(),
+        }
+    }
+
+    /// The first of a line that is not blank; its end if there is nothing else.
+    pub(super) fn line_text(&self, place: Place) -> Place {
+        let line = self.line(place.line);
+        self.settled(Place { at: line.len() - line.trim_start().len(), ..place })
+    }
+
     pub(super) fn line_start(place: Place) -> Place {
         Place { at: 0, ..place }
     }
@@ -242,6 +290,10 @@ impl Text {
 
 fn is_word(segment: &str) -> bool {
     segment.chars().any(|c| c.is_alphanumeric() || (!c.is_ascii() && !c.is_whitespace()))
+}
+
+fn is_blank(segment: &str) -> bool {
+    segment.chars().all(char::is_whitespace)
 }
 
 /// The place after a text inserted at a place.

@@ -11,6 +11,7 @@
 mod buffer;
 mod chips;
 mod layout;
+pub(super) mod vi;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::buffer::Buffer;

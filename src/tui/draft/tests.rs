@@ -40,6 +40,86 @@ fn event(key: &str) -> KeyEvent {
     KeyEvent::new(code, modifiers)
 }
 
+/// The text after keys of vi, with the cursor as `|`; `+` where text is typed again.
+fn after_vi(text: &str, keys: &str) -> String {
+    let (before, behind) = text.split_once('|').unwrap();
+    let mut draft = Draft::with_text(&format!("{before}{behind}"));
+    draft.go(Place {
+        line: before.matches('\n').count(),
+        at: before.rsplit('\n').next().unwrap().len(),
+    });
+    let (mut half, mut came) = (vi::Half::default(), vi::Came::ToNothing);
+    for key in keys.chars() {
+        came = draft.vi(&mut half, key);
+    }
+    assert!(!half.is_begun());
+    let mut lines: Vec<String> = draft.text.lines().iter().map(|line| line.text.clone()).collect();
+    let mark = if came == vi::Came::ToInsert { '+' } else { '|' };
+    lines[draft.cursor.line].insert(draft.cursor.at, mark);
+    lines.join("\n")
+}
+
+#[test]
+fn vi_moves_and_changes_as_people_have_it_in_their_fingers() {
+    for (text, keys, then) in [
+        ("one |two three", "h", "one| two three"),
+        ("one |two three", "w", "one two |three"),
+        ("|one two three", "2w", "one two |three"),
+        ("one |two\n  three", "w", "one two\n  |three"),
+        ("one t|wo", "w", "one tw|o"),
+        ("one two |three", "b", "one |two three"),
+        ("one\n|two", "b", "|one\ntwo"),
+        ("|one two", "e", "on|e two"),
+        ("on|e two", "e", "one tw|o"),
+        ("  one |two", "^", "  |one two"),
+        ("  one |two", "0", "|  one two"),
+        ("|one", "$", "on|e"),
+        ("one\ntw|o", "gg", "|one\ntwo"),
+        ("|one\ntwo", "G", "one\ntw|o"),
+        ("|one two", "10l", "one tw|o"),
+        ("|one two", "x", "|ne two"),
+        ("o|ne", "5x", "|o"),
+        ("on|e", "X", "o|e"),
+        ("|one two three", "dw", "|two three"),
+        ("|one two three", "d2w", "|three"),
+        ("one |two\nthree", "dw", "one| \nthree"),
+        ("|one two", "cw", "+ two"),
+        ("one |two", "db", "|two"),
+        ("one |two", "de", "one| "),
+        ("one |two three", "d$", "one| "),
+        ("one |two", "D", "one| "),
+        ("one |two", "C", "one +"),
+        ("one t|wo", "S", "+"),
+        ("one\nt|wo\nthree", "dd", "one\n|three"),
+        ("one\nt|wo", "dd", "|one"),
+        ("o|ne", "dd", "|"),
+        ("o|ne\ntwo\nthree", "2dd", "|three"),
+        ("o|ne\ntwo", "ddp", "two\n|one"),
+        ("o|ne\ntwo", "yyP", "|one\none\ntwo"),
+        ("|one two", "dwP", "one| two"),
+        ("|one two", "yep", "oon|ene two"),
+        ("|ab", "xp", "b|a"),
+        ("o|ne", "rX", "o|Xe"),
+        ("o|ne", "2rX", "oX|X"),
+        ("|one two", "dwu", "|one two"),
+        ("|one two", "dwuU", "|two"),
+        ("o|ne", "i", "o+ne"),
+        ("o|ne", "a", "on+e"),
+        ("  o|ne", "I", "  +one"),
+        ("o|ne", "A", "one+"),
+        ("o|ne\ntwo", "o", "one\n+\ntwo"),
+        ("o|ne\ntwo", "O", "+\none\ntwo"),
+        ("o|ne", "s", "o+e"),
+        ("|你好 世界", "w", "你|好 世界"),
+        ("你好 |世界", "x", "你好 |界"),
+        ("|e\u{301}f", "x", "|f"),
+        ("one |two", "dq", "one |two"),
+        ("one |two", "gx", "one |two"),
+    ] {
+        assert_eq!(after_vi(text, keys), then, "{keys} in {text:?}");
+    }
+}
+
 /// What the screen shows, and the cursor's cell.
 fn screen(draft: &Draft, width: u16, height: u16) -> (Vec<String>, (u16, u16)) {
     let area = Rect::new(0, 0, width, height);
@@ -256,6 +336,21 @@ const KEYS: &[&str] = &[
 ];
 
 proptest! {
+    #[test]
+    fn any_keys_of_vi_leave_the_cursor_at_a_grapheme(
+        text in "[a你e\u{301} \n.]{0,12}",
+        keys in "[hljkweb0^$gGxXsDCSpPuUdcyrioaIAO23Z]{0,24}",
+    ) {
+        let mut draft = Draft::with_text(&text);
+        let mut half = vi::Half::default();
+        for key in keys.chars() {
+            draft.vi(&mut half, key);
+            let line = &draft.text.lines()[draft.cursor.line].text;
+            let ends = line.grapheme_indices(true).map(|(at, _)| at).chain([line.len()]);
+            prop_assert!(ends.into_iter().any(|at| at == draft.cursor.at), "{keys} in {text:?}");
+        }
+    }
+
     #[test]
     fn any_editing_stays_on_graphemes_and_can_be_undone(
         start in prop::collection::vec(prop::sample::select(CORPUS), 0..4),

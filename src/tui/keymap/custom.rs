@@ -10,6 +10,8 @@ use super::{Action, Binding, Context, Key};
 #[derive(Debug, Clone, Default)]
 pub struct Keymap {
     changes: Vec<Change>,
+    /// Whether the prompt has the modes of vi.
+    vi: bool,
 }
 
 /// Other keys for an action in a place.
@@ -49,7 +51,8 @@ pub struct KeyRow {
     pub what: &'static str,
 }
 
-/// What the vi preset adds in the panes: everything else that vi has is there without it.
+/// What the vi preset adds in the panes: everything else that vi has is there without it. What it
+/// makes of the prompt is in `draft::vi`.
 const VI: [(Action, &[Key]); 4] = [
     (Action::PageDown, &[ctrl('d'), ctrl('f')]),
     (Action::PageUp, &[ctrl('u'), ctrl('b')]),
@@ -101,7 +104,13 @@ impl Keymap {
         Ok(keymap)
     }
 
+    /// Whether the prompt has the modes of vi.
+    pub(in crate::tui) fn is_vi(&self) -> bool {
+        self.vi
+    }
+
     fn add_vi(&mut self) {
+        self.vi = true;
         for place in PANES {
             for (action, more) in VI {
                 // Esc closes what is open there; only from the lists it leads to the prompt.

@@ -37,6 +37,17 @@ const EDITING: [(&str, Phrase); 8] = [
     ("Up, Ctrl-U", phrase("in an empty prompt: takes back the last queued one, removes it")),
 ];
 
+/// With the keys of vi.
+const VI: [(&str, Phrase); 4] = [
+    ("Esc", phrase("ends the writing of text: keys are commands then; once more stops")),
+    ("h j k l w b e", phrase("go, as do 0 ^ $ gg G; a number before repeats")),
+    (
+        "i a I A o O",
+        phrase("text again: here, after, at the start, at the end, on a line of its own"),
+    ),
+    ("d c y x s r p u", phrase("as in vi, with a motion or twice; D C S X P; U does it again")),
+];
+
 const DANGERS: Phrase = phrase(
     "Named as dangerous in the panel, never allowed for the session, asked for even under --yolo: acting as another user (sudo, su, doas, pkexec …), stopping the machine (shutdown, reboot, halt …), erasing disks and writing to devices (mkfs, dd of=/dev/…, > /dev/sda), deleting / or the home directory (rm -rf), fork bombs, and running a program that is not shown (curl … | sh). A text cannot tell everything that a command will do: read it before you allow it.",
 );
@@ -73,6 +84,12 @@ pub(in crate::tui) fn draw(
     heading(&mut rows, &mut last, say!("Editing"), inside.width);
     for (keys, what) in EDITING {
         entry(&mut rows, keys, what.text(), inside.width);
+    }
+    if view.model.setup.keymap.is_vi() {
+        heading(&mut rows, &mut last, say!("Editing as in vi"), inside.width);
+        for (keys, what) in VI {
+            entry(&mut rows, keys, what.text(), inside.width);
+        }
     }
     heading(&mut rows, &mut last, say!("Words in the prompt"), inside.width);
     for (word, what) in WORDS.into_iter().chain(MARKS) {

@@ -1,13 +1,14 @@
 //! The prompt editor, and what a submitted text means: a prompt, or one of limpid's own words.
 
 use crate::text::say;
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use crate::tui::View;
 use crate::tui::completion::{self, Completion};
 use crate::tui::draft::Draft;
+use crate::tui::draft::vi::{Came, Half};
 use crate::tui::paint;
 use crate::tui::prompt_history::PromptHistory;
 use crate::tui::slash;
@@ -20,11 +21,18 @@ pub(in crate::tui) struct Prompt {
     history: PromptHistory,
     /// Whether the prompts of other sessions were asked for.
     pub(in crate::tui) recalled: bool,
+    /// In the normal mode of vi, the command that is typed in part.
+    normal: Option<Half>,
 }
 
 impl Default for Prompt {
     fn default() -> Self {
-        Self { draft: Draft::folding(), history: PromptHistory::default(), recalled: false }
+        Self {
+            draft: Draft::folding(),
+            history: PromptHistory::default(),
+            recalled: false,
+            normal: None,
+        }
     }
 }
 
@@ -150,6 +158,7 @@ impl Prompt {
 
     /// Empties the draft and returns what was in it, which can be fetched back with Up.
     pub(in crate::tui) fn take(&mut self) -> String {
+        self.normal = None;
         let text = self.draft.text();
         self.history.add(&text);
         self.draft.clear();
@@ -217,6 +226,34 @@ impl Prompt {
         self.draft.unfold()
     }
 
+    /// Whether keys are commands of vi, not text.
+    pub(in crate::tui) fn is_normal(&self) -> bool {
+        self.normal.is_some()
+    }
+
+    /// Takes a key as vi does: Esc ends the writing of text, and then keys are commands. Whether there
+    /// was anything in it for vi; in an empty draft and where nothing is typed in part, Esc is not.
+    pub(in crate::tui) fn vi(&mut self, key: KeyEvent) -> bool {
+        let plain = (key.modifiers - KeyModifiers::SHIFT).is_empty();
+        match (&mut self.normal, key.code) {
+            (None, KeyCode::Esc) if plain && !self.draft.is_empty() => {
+                self.draft.leave_insert();
+                self.normal = Some(Half::default());
+            }
+            (Some(half), KeyCode::Esc) if plain && half.is_begun() => *half = Half::default(),
+            (Some(half), KeyCode::Char(typed)) if plain => match self.draft.vi(half, typed) {
+                Came::ToNothing => {}
+                Came::ToInsert => self.normal = None,
+                Came::ToTheEnd => {
+                    let code = if typed == 'k' { KeyCode::Up } else { KeyCode::Down };
+                    self.key(KeyEvent::new(code, KeyModifiers::NONE));
+                }
+            },
+            _ => return false,
+        }
+        true
+    }
+
     /// A key that is text or moves the cursor; beyond the first and last row are earlier prompts.
     pub(in crate::tui) fn key(&mut self, key: KeyEvent) {
         if !self.history.key(key, &mut self.draft) {
@@ -238,7 +275,11 @@ pub(in crate::tui) fn draw(
             buf,
             area,
             focused,
-            &[(say!("Prompt"), title(focused)), (" ", title(focused))],
+            &[
+                (say!("Prompt"), title(focused)),
+                (if view.model.prompt.is_normal() { say!(" · normal") } else { "" }, Look::Dim),
+                (" ", title(focused)),
+            ],
             view.theme,
         )
     } else {

@@ -1,0 +1,309 @@
+//! The normal mode of vi: the motions and operators that people have in their fingers. The cursor
+//! stands on the grapheme after its place.
+
+use super::buffer::Text;
+use super::{Draft, Place};
+
+/// A command that is typed in part.
+#[derive(Debug, Default)]
+pub(in crate::tui) struct Half {
+    count: Option<usize>,
+    operator: Option<Operator>,
+    /// The key of a command of two keys that are no operator and motion: `g`, `r`.
+    first: Option<char>,
+}
+
+/// What is done with the text that a motion passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    Delete,
+    Change,
+    Yank,
+}
+
+impl Operator {
+    fn of(key: char) -> Option<Self> {
+        Some(match key {
+            'd' => Self::Delete,
+            'c' => Self::Change,
+            'y' => Self::Yank,
+            _ => return None,
+        })
+    }
+}
+
+/// What a key came to.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::tui) enum Came {
+    /// Done, or the first half of something.
+    ToNothing,
+    /// What is typed from here on is text.
+    ToInsert,
+    /// The cursor stays: there is no row above, or below.
+    ToTheEnd,
+}
+
+/// Where a motion leads.
+struct Motion {
+    to: Place,
+    /// Whether an operator takes the grapheme there too.
+    inclusive: bool,
+}
+
+/// Counts beyond this are typed by mistake.
+const MOST: usize = 9999;
+
+impl Half {
+    /// Whether something is typed.
+    pub(in crate::tui) fn is_begun(&self) -> bool {
+        self.count.is_some() || self.operator.is_some() || self.first.is_some()
+    }
+}
+
+impl Draft {
+    /// Enters normal mode: the cursor stands on what was typed last.
+    pub(in crate::tui) fn leave_insert(&mut self) {
+        if self.cursor.at > 0 {
+            self.go(self.text.grapheme_before(self.cursor));
+        }
+    }
+
+    /// Takes a key in normal mode.
+    pub(in crate::tui) fn vi(&mut self, half: &mut Half, key: char) -> Came {
+        match (half.first.take(), key) {
+            (Some('r'), with) => {
+                let count = half.count.take().unwrap_or(1);
+                self.overwrite(count, with);
+                return Came::ToNothing;
+            }
+            (None, 'g') => {
+                half.first = Some('g');
+                return Came::ToNothing;
+            }
+            (None, 'r') if half.operator.is_none() => {
+                half.first = Some('r');
+                return Came::ToNothing;
+            }
+            (None, digit @ '0'..='9') if digit != '0' || half.count.is_some() => {
+                let digit = usize::from(u8::try_from(digit).unwrap_or(b'0') - b'0');
+                half.count = Some((half.count.unwrap_or(0) * 10 + digit).min(MOST));
+                return Came::ToNothing;
+            }
+            (Some('g'), key) if key != 'g' => {
+                *half = Half::default();
+                return Came::ToNothing;
+            }
+            _ => {}
+        }
+        if half.operator.is_none()
+            && let Some(operator) = Operator::of(key)
+        {
+            half.operator = Some(operator);
+            return Came::ToNothing;
+        }
+        let Half { count, operator, .. } = std::mem::take(half);
+        let count = count.unwrap_or(1);
+        let came = match operator {
+            Some(operator) => self.operate(operator, key, count),
+            None => self.command(key, count),
+        };
+        if came != Came::ToInsert {
+            self.stay_on_text();
+        }
+        came
+    }
+
+    fn command(&mut self, key: char, count: usize) -> Came {
+        let start = Text::line_start(self.cursor);
+        let end = self.text.line_end(self.cursor);
+        match key {
+            'j' => return self.step_rows(count, super::Direction::Forward),
+            'k' => return self.step_rows(count, super::Direction::Back),
+            'i' => return Came::ToInsert,
+            'a' => {
+                if self.cursor != end {
+                    self.go(self.text.grapheme_after(self.cursor));
+                }
+                return Came::ToInsert;
+            }
+            'I' => {
+                self.go(self.text.line_text(self.cursor));
+                return Came::ToInsert;
+            }
+            'A' => {
+                self.go(end);
+                return Came::ToInsert;
+            }
+            'o' => {
+                self.go(end);
+                self.newline();
+                return Came::ToInsert;
+            }
+            'O' => {
+                self.go(start);
+                self.newline();
+                self.go(self.text.grapheme_before(self.cursor));
+                return Came::ToInsert;
+            }
+            'x' => self.kill_to(self.graphemes_after(count)),
+            'X' => self.kill_to(self.graphemes_before(count)),
+            's' => {
+                self.kill_to(self.graphemes_after(count));
+                return Came::ToInsert;
+            }
+            'D' => self.kill_to(end),
+            'C' => {
+                self.kill_to(end);
+                return Came::ToInsert;
+            }
+            'S' => return self.lines(Operator::Change, count),
+            'p' | 'P' => (0..count).for_each(|_| self.put(key == 'p')),
+            'u' => (0..count).for_each(|_| self.undo()),
+            'U' => (0..count).for_each(|_| self.redo()),
+            key => {
+                if let Some(motion) = self.motion(key, count) {
+                    self.go(motion.to);
+                }
+            }
+        }
+        Came::ToNothing
+    }
+
+    fn operate(&mut self, operator: Operator, key: char, count: usize) -> Came {
+        if Operator::of(key) == Some(operator) {
+            return self.lines(operator, count);
+        }
+        // `cw` leaves the blank after the word.
+        let key = if operator == Operator::Change && key == 'w' { 'e' } else { key };
+        let Some(Motion { to, inclusive }) = self.motion(key, count) else {
+            return Came::ToNothing;
+        };
+        let from = self.cursor.min(to);
+        let mut to = self.cursor.max(to);
+        if inclusive && to != self.text.line_end(to) {
+            to = self.text.grapheme_after(to);
+        }
+        // The last word of a line ends with the line.
+        if key == 'w' && to.line > from.line && to == self.text.line_text(to) {
+            to = self.text.line_end(Place { line: to.line - 1, at: 0 });
+        }
+        self.apply(operator, from, to)
+    }
+
+    fn apply(&mut self, operator: Operator, from: Place, to: Place) -> Came {
+        self.go(from);
+        match operator {
+            Operator::Yank => self.yank = self.text.exact(from, to),
+            Operator::Delete | Operator::Change => self.kill_to(to),
+        }
+        if operator == Operator::Change { Came::ToInsert } else { Came::ToNothing }
+    }
+
+    /// Does it with whole lines.
+    fn lines(&mut self, operator: Operator, count: usize) -> Came {
+        let last = (self.cursor.line + count - 1).min(self.text.end().line);
+        let from = Text::line_start(self.cursor);
+        let to = self.text.line_end(Place { line: last, at: 0 });
+        let text = format!("{}\n", self.text.exact(from, to));
+        if operator == Operator::Yank {
+            self.yank = text;
+            return Came::ToNothing;
+        }
+        // A line goes with the newline that ends it, the last one with that before it.
+        let (from, to) = match (operator, last == self.text.end().line) {
+            (Operator::Change, _) => (from, to),
+            (_, false) => (from, self.text.grapheme_after(to)),
+            (_, true) => (self.text.grapheme_before(from), to),
+        };
+        let came = self.apply(operator, from, to);
+        self.yank = text;
+        if operator == Operator::Delete {
+            self.go(self.text.line_text(self.cursor));
+        }
+        came
+    }
+
+    /// Puts back what was taken last: after the cursor or before it, whole lines below or above.
+    fn put(&mut self, after: bool) {
+        let end = self.text.line_end(self.cursor);
+        let taken = self.yank.clone();
+        match taken.strip_suffix('\n') {
+            Some(lines) => {
+                let line = self.cursor.line + usize::from(after);
+                let (at, text) = match after {
+                    true => (end, format!("\n{lines}")),
+                    false => (Text::line_start(self.cursor), taken),
+                };
+                self.go(at);
+                self.paste(&text);
+                self.go(self.text.line_text(Place { line, at: 0 }));
+            }
+            None => {
+                if after && self.cursor != end {
+                    self.go(self.text.grapheme_after(self.cursor));
+                }
+                self.paste(&taken);
+                self.go(self.text.grapheme_before(self.cursor));
+            }
+        }
+    }
+
+    fn overwrite(&mut self, count: usize, with: char) {
+        let to = self.graphemes_after(count);
+        let from = self.cursor;
+        if self.text.exact(from, to).is_empty() {
+            return;
+        }
+        self.replace(from, to, &with.to_string().repeat(count));
+        self.go(self.text.grapheme_before(self.cursor));
+    }
+
+    fn step_rows(&mut self, count: usize, direction: super::Direction) -> Came {
+        let moved = (0..count).take_while(|_| self.step_row(direction)).count();
+        if moved == 0 { Came::ToTheEnd } else { Came::ToNothing }
+    }
+
+    fn motion(&self, key: char, count: usize) -> Option<Motion> {
+        let repeat = |step: fn(&Text, Place) -> Place| {
+            (0..count).fold(self.cursor, |place, _| step(&self.text, place))
+        };
+        let (to, inclusive) = match key {
+            'h' => (self.graphemes_before(count), false),
+            'l' | ' ' => (self.graphemes_after(count), false),
+            'w' => (repeat(Text::next_word), false),
+            'b' => (repeat(Text::word_start), false),
+            'e' => (repeat(Text::word_end), true),
+            '0' => (Text::line_start(self.cursor), false),
+            '^' => (self.text.line_text(self.cursor), false),
+            '$' => (self.text.line_end(self.cursor), false),
+            'g' => (Place::default(), false),
+            'G' => (self.text.end(), false),
+            _ => return None,
+        };
+        Some(Motion { to, inclusive })
+    }
+
+    /// So many graphemes on, in this line.
+    fn graphemes_after(&self, count: usize) -> Place {
+        let end = self.text.line_end(self.cursor);
+        (0..count).fold(self.cursor, |place, _| {
+            if place == end { place } else { self.text.grapheme_after(place) }
+        })
+    }
+
+    /// So many graphemes back, in this line.
+    fn graphemes_before(&self, count: usize) -> Place {
+        (0..count).fold(self.cursor, |place, _| {
+            if place.at == 0 { place } else { self.text.grapheme_before(place) }
+        })
+    }
+
+    /// In normal mode the cursor stands on text, not after the last of a line.
+    fn stay_on_text(&mut self) {
+        if self.cursor.at > 0 && self.cursor == self.text.line_end(self.cursor) {
+            let column = self.column;
+            self.go(self.text.grapheme_before(self.cursor));
+            self.column = column;
+        }
+    }
+}
