@@ -239,9 +239,10 @@ impl Text {
         if let Some((at, _)) = segments.find(|(_, segment)| !is_blank(segment)) {
             return self.settled(Place { at: place.at + at, ..place });
         }
-        match place.line + 1 < self.lines.len() {
-            true => self.line_text(Place { line: place.line + 1, at: 0 }),
-            false => self.end(),
+        if place.line + 1 < self.lines.len() {
+            self.line_text(Place { line: place.line + 1, at: 0 })
+        } else {
+            self.end()
         }
     }
 

@@ -48,13 +48,13 @@ fn after_vi(text: &str, keys: &str) -> String {
         line: before.matches('\n').count(),
         at: before.rsplit('\n').next().unwrap().len(),
     });
-    let (mut half, mut came) = (vi::Half::default(), vi::Came::ToNothing);
+    let (mut half, mut came) = (vi::Half::default(), vi::Came::Nothing);
     for key in keys.chars() {
         came = draft.vi(&mut half, key);
     }
     assert!(!half.is_begun());
     let mut lines: Vec<String> = draft.text.lines().iter().map(|line| line.text.clone()).collect();
-    let mark = if came == vi::Came::ToInsert { '+' } else { '|' };
+    let mark = if came == vi::Came::Insert { '+' } else { '|' };
     lines[draft.cursor.line].insert(draft.cursor.at, mark);
     lines.join("\n")
 }

@@ -36,11 +36,11 @@ impl Operator {
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::tui) enum Came {
     /// Done, or the first half of something.
-    ToNothing,
+    Nothing,
     /// What is typed from here on is text.
-    ToInsert,
+    Insert,
     /// The cursor stays: there is no row above, or below.
-    ToTheEnd,
+    End,
 }
 
 /// Where a motion leads.
@@ -74,24 +74,24 @@ impl Draft {
             (Some('r'), with) => {
                 let count = half.count.take().unwrap_or(1);
                 self.overwrite(count, with);
-                return Came::ToNothing;
+                return Came::Nothing;
             }
             (None, 'g') => {
                 half.first = Some('g');
-                return Came::ToNothing;
+                return Came::Nothing;
             }
             (None, 'r') if half.operator.is_none() => {
                 half.first = Some('r');
-                return Came::ToNothing;
+                return Came::Nothing;
             }
             (None, digit @ '0'..='9') if digit != '0' || half.count.is_some() => {
                 let digit = usize::from(u8::try_from(digit).unwrap_or(b'0') - b'0');
                 half.count = Some((half.count.unwrap_or(0) * 10 + digit).min(MOST));
-                return Came::ToNothing;
+                return Came::Nothing;
             }
             (Some('g'), key) if key != 'g' => {
                 *half = Half::default();
-                return Came::ToNothing;
+                return Came::Nothing;
             }
             _ => {}
         }
@@ -99,7 +99,7 @@ impl Draft {
             && let Some(operator) = Operator::of(key)
         {
             half.operator = Some(operator);
-            return Came::ToNothing;
+            return Came::Nothing;
         }
         let Half { count, operator, .. } = std::mem::take(half);
         let count = count.unwrap_or(1);
@@ -107,7 +107,7 @@ impl Draft {
             Some(operator) => self.operate(operator, key, count),
             None => self.command(key, count),
         };
-        if came != Came::ToInsert {
+        if came != Came::Insert {
             self.stay_on_text();
         }
         came
@@ -119,42 +119,42 @@ impl Draft {
         match key {
             'j' => return self.step_rows(count, super::Direction::Forward),
             'k' => return self.step_rows(count, super::Direction::Back),
-            'i' => return Came::ToInsert,
+            'i' => return Came::Insert,
             'a' => {
                 if self.cursor != end {
                     self.go(self.text.grapheme_after(self.cursor));
                 }
-                return Came::ToInsert;
+                return Came::Insert;
             }
             'I' => {
                 self.go(self.text.line_text(self.cursor));
-                return Came::ToInsert;
+                return Came::Insert;
             }
             'A' => {
                 self.go(end);
-                return Came::ToInsert;
+                return Came::Insert;
             }
             'o' => {
                 self.go(end);
                 self.newline();
-                return Came::ToInsert;
+                return Came::Insert;
             }
             'O' => {
                 self.go(start);
                 self.newline();
                 self.go(self.text.grapheme_before(self.cursor));
-                return Came::ToInsert;
+                return Came::Insert;
             }
             'x' => self.kill_to(self.graphemes_after(count)),
             'X' => self.kill_to(self.graphemes_before(count)),
             's' => {
                 self.kill_to(self.graphemes_after(count));
-                return Came::ToInsert;
+                return Came::Insert;
             }
             'D' => self.kill_to(end),
             'C' => {
                 self.kill_to(end);
-                return Came::ToInsert;
+                return Came::Insert;
             }
             'S' => return self.lines(Operator::Change, count),
             'p' | 'P' => (0..count).for_each(|_| self.put(key == 'p')),
@@ -166,7 +166,7 @@ impl Draft {
                 }
             }
         }
-        Came::ToNothing
+        Came::Nothing
     }
 
     fn operate(&mut self, operator: Operator, key: char, count: usize) -> Came {
@@ -176,7 +176,7 @@ impl Draft {
         // `cw` leaves the blank after the word.
         let key = if operator == Operator::Change && key == 'w' { 'e' } else { key };
         let Some(Motion { to, inclusive }) = self.motion(key, count) else {
-            return Came::ToNothing;
+            return Came::Nothing;
         };
         let from = self.cursor.min(to);
         let mut to = self.cursor.max(to);
@@ -196,7 +196,7 @@ impl Draft {
             Operator::Yank => self.yank = self.text.exact(from, to),
             Operator::Delete | Operator::Change => self.kill_to(to),
         }
-        if operator == Operator::Change { Came::ToInsert } else { Came::ToNothing }
+        if operator == Operator::Change { Came::Insert } else { Came::Nothing }
     }
 
     /// Does it with whole lines.
@@ -207,7 +207,7 @@ impl Draft {
         let text = format!("{}\n", self.text.exact(from, to));
         if operator == Operator::Yank {
             self.yank = text;
-            return Came::ToNothing;
+            return Came::Nothing;
         }
         // A line goes with the newline that ends it, the last one with that before it.
         let (from, to) = match (operator, last == self.text.end().line) {
@@ -230,9 +230,10 @@ impl Draft {
         match taken.strip_suffix('\n') {
             Some(lines) => {
                 let line = self.cursor.line + usize::from(after);
-                let (at, text) = match after {
-                    true => (end, format!("\n{lines}")),
-                    false => (Text::line_start(self.cursor), taken),
+                let (at, text) = if after {
+                    (end, format!("\n{lines}"))
+                } else {
+                    (Text::line_start(self.cursor), taken)
                 };
                 self.go(at);
                 self.paste(&text);
@@ -260,7 +261,7 @@ impl Draft {
 
     fn step_rows(&mut self, count: usize, direction: super::Direction) -> Came {
         let moved = (0..count).take_while(|_| self.step_row(direction)).count();
-        if moved == 0 { Came::ToTheEnd } else { Came::ToNothing }
+        if moved == 0 { Came::End } else { Came::Nothing }
     }
 
     fn motion(&self, key: char, count: usize) -> Option<Motion> {

@@ -242,9 +242,9 @@ impl Prompt {
             }
             (Some(half), KeyCode::Esc) if plain && half.is_begun() => *half = Half::default(),
             (Some(half), KeyCode::Char(typed)) if plain => match self.draft.vi(half, typed) {
-                Came::ToNothing => {}
-                Came::ToInsert => self.normal = None,
-                Came::ToTheEnd => {
+                Came::Nothing => {}
+                Came::Insert => self.normal = None,
+                Came::End => {
                     let code = if typed == 'k' { KeyCode::Up } else { KeyCode::Down };
                     self.key(KeyEvent::new(code, KeyModifiers::NONE));
                 }
