@@ -69,12 +69,6 @@ fn answer(format: &str, words: &str) -> Vec<Step> {
     steps
 }
 
-fn ask(screen: &mut Screen, prompt: &str) {
-    screen.keys(prompt);
-    screen.shows(prompt);
-    screen.keys("\r");
-}
-
 /// Presses the offer's key as soon as it counts.
 fn take(screen: &mut Screen, offer: &str) {
     screen.until(offer, |screen| screen.contains(offer) && screen.contains("▸ Ctrl-O"));
@@ -125,12 +119,12 @@ fn f18_left_out_the_message_is_gone_and_servers_take_the_rest_in_each_format() {
         let (world, url) = (World::new(), server.url());
         let arguments = ["--url", &url, "--model", "m", "--format", format];
         let mut screen = Screen::start(&world, &arguments, 120, 50);
-        ask(&mut screen, "POISON");
+        screen.ask("POISON");
         screen.shows("Seen.");
-        ask(&mut screen, "and now");
+        screen.ask("and now");
         screen.shows("turn 2 · failed");
         assert!(!screen.text().contains("Ctrl-O"), "{}", screen.text());
-        ask(&mut screen, "/continue");
+        screen.ask("/continue");
         screen.shows("turn 3 · failed");
         screen.shows("POISON");
         take(&mut screen, "Leave this message out?");
@@ -159,9 +153,9 @@ fn f18_left_out_the_message_is_gone_and_servers_take_the_rest_in_each_format() {
         assert!(!before.contains("not sent"), "{before}");
 
         // And back again.
-        ask(&mut screen, "/restore");
+        screen.ask("/restore");
         screen.hides("(not sent since turn 4)");
-        ask(&mut screen, "once more");
+        screen.ask("once more");
         screen.shows("turn 5 →");
         screen.until("a fifth answer", |_| server.requests().len() == 5);
         let body = String::from_utf8_lossy(&server.requests()[4].body).into_owned();
@@ -176,13 +170,13 @@ fn f18_declined_the_same_is_posted() {
     let server = Server::start(vec![refused]);
     let (world, url) = (World::new(), server.url());
     let mut screen = Screen::start(&world, &["--url", &url, "--model", "m"], 80, 24);
-    ask(&mut screen, "go");
+    screen.ask("go");
     screen.shows("turn 1 · failed");
-    ask(&mut screen, "/continue");
+    screen.ask("/continue");
     screen.shows("Leave this message out?");
     screen.keys("\x1b");
     screen.hides("Leave this message out?");
-    ask(&mut screen, "/continue");
+    screen.ask("/continue");
     screen.shows("turn 3 · failed");
     screen.shows("Leave this message out?");
     let requests = server.requests();
@@ -202,7 +196,7 @@ fn f17_after_one_huge_result_it_is_shortened_and_the_turn_goes_on() {
         let (world, url) = (World::new(), server.url());
         let arguments = ["--url", &url, "--model", "m", "--yolo"];
         let mut screen = Screen::start(&world, &arguments, 120, 50);
-        ask(&mut screen, "count");
+        screen.ask("count");
         screen.shows("turn 2 · failed");
         screen.shows("message 4  ");
         assert_eq!(server.requests().len(), 2, "not by itself");
@@ -221,7 +215,7 @@ fn f17_after_one_huge_result_it_is_shortened_and_the_turn_goes_on() {
         let whole = session.branch()[3].result().unwrap().text.clone();
         assert!(whole.contains("\n4500\n"), "the original is kept");
         // The next prompt keeps it short.
-        ask(&mut screen, "more");
+        screen.ask("more");
         screen.shows("Again.");
         let json = check("openai-chat", &server.requests()[3].body);
         assert_eq!(json["messages"][3]["content"].as_str(), Some(result));
@@ -243,9 +237,9 @@ fn f17_refused_again_it_is_shortened_further_then_prompts_go_then_only_clear_is_
     ]);
     let (world, url) = (World::new(), server.url());
     let mut screen = Screen::start(&world, &["--url", &url, "--model", "m", "--yolo"], 120, 50);
-    ask(&mut screen, "the first prompt");
+    screen.ask("the first prompt");
     screen.shows("First answer.");
-    ask(&mut screen, "count");
+    screen.ask("count");
     for turn in 3..=4 {
         screen.shows(&format!("turn {turn} · failed"));
         take(&mut screen, "Too long: 30,000 over 10,000");
@@ -261,9 +255,9 @@ fn f17_refused_again_it_is_shortened_further_then_prompts_go_then_only_clear_is_
     for request in &requests {
         check("openai-chat", &request.body);
     }
-    ask(&mut screen, "/clear");
+    screen.ask("/clear");
     screen.shows("remembers nothing");
-    ask(&mut screen, "anew");
+    screen.ask("anew");
     screen.shows("At last.");
     journal_has_them(&world, &server);
 }

@@ -43,12 +43,6 @@ fn retries(output: &Output) -> Vec<String> {
     lines.lines().filter(|line| line.starts_with("retry ")).map(str::to_owned).collect()
 }
 
-fn ask(screen: &mut Screen, prompt: &str) {
-    screen.keys(prompt);
-    screen.shows(prompt);
-    screen.keys("\r");
-}
-
 #[test]
 fn f05_the_same_request_follows_after_the_wait_that_the_server_asks_for() {
     let soon_at = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(3));
@@ -132,7 +126,7 @@ fn f05_the_wait_is_counted_down_and_esc_ends_it_at_once() {
     let (world, server) = (World::new(), Server::start(vec![answer, text("Welcome back.")]));
     let url = server.url();
     let mut screen = Screen::start(&world, &["--url", &url, "--model", "m"], 60, 30);
-    ask(&mut screen, "go");
+    screen.ask("go");
     screen.shows("retry 2 of 5 in 30 s, Esc stops");
     screen.shows("slow down");
     screen.shows("retry 2 of 5 in 29 s, Esc stops");
@@ -142,7 +136,7 @@ fn f05_the_wait_is_counted_down_and_esc_ends_it_at_once() {
     assert!(begun.elapsed() < Duration::from_secs(1));
     assert!(!screen.text().contains("retry 2 of 5 in"), "{}", screen.text());
     assert_eq!(server.requests().len(), 1);
-    ask(&mut screen, "/continue");
+    screen.ask("/continue");
     screen.shows("Welcome back.");
     let body: serde_json::Value = serde_json::from_slice(&server.requests()[1].body).unwrap();
     assert_eq!(body["messages"].as_array().unwrap().len(), 2, "the prompt is there once");
@@ -209,12 +203,12 @@ fn f17_a_context_that_is_too_long_is_named_and_the_user_can_go_on() {
         let (world, server) = (World::new(), Server::start(vec![answer, text("Fresh.")]));
         let url = server.url();
         let mut screen = Screen::start(&world, &["--url", &url, "--model", "m"], 120, 30);
-        ask(&mut screen, "go");
+        screen.ask("go");
         screen.shows("maximum context length is");
         screen.shows("longer than the model can read: /clear");
-        ask(&mut screen, "/clear");
+        screen.ask("/clear");
         screen.shows("remembers nothing");
-        ask(&mut screen, "again");
+        screen.ask("again");
         screen.shows("Fresh.");
         let requests = server.requests();
         assert_eq!(requests.len(), 2, "not posted again by itself");
@@ -234,15 +228,15 @@ fn f18_a_message_that_is_refused_twice_is_named() {
     let url = server.url();
     let mut screen = Screen::start(&world, &["--url", &url, "--model", "m"], 120, 60);
     for (turn, prompt) in [(1, "go"), (2, "/continue"), (3, "/continue")] {
-        ask(&mut screen, prompt);
+        screen.ask(prompt);
         screen.shows(&format!("turn {turn} · failed"));
         screen.rests();
         assert!(!screen.text().contains("twice"), "{}", screen.text());
     }
-    ask(&mut screen, "/continue");
+    screen.ask("/continue");
     screen.shows("turn 4 · failed");
     screen.shows("refused message 2 (user) twice");
-    ask(&mut screen, "/clear");
-    ask(&mut screen, "again");
+    screen.ask("/clear");
+    screen.ask("again");
     screen.shows("Fresh.");
 }

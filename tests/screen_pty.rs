@@ -5,21 +5,13 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use support::limpid::World;
+use support::limpid::{OFFLINE, World, is_running};
 use support::pty::Screen;
 use support::server::{Server, Step, calls, chunk, done, sse_head, text};
-
-const OFFLINE: &[&str] = &["--offline", "--offline-pace", "full"];
 
 /// The panel takes keys after a quiet moment; its mark says so.
 fn armed(screen: &mut Screen) {
     screen.shows("▸ y once");
-}
-
-fn ask(screen: &mut Screen, prompt: &str) {
-    screen.keys(prompt);
-    screen.shows(prompt);
-    screen.keys("\r");
 }
 
 #[test]
@@ -27,7 +19,7 @@ fn a_newcomer_creates_a_file_and_asks_for_it() {
     let world = World::new();
     let mut screen = Screen::start(&world, OFFLINE, 120, 40);
     screen.shows("Ask something");
-    ask(&mut screen, "Create a file called hello.py that prints \"Hello, World!\"");
+    screen.ask("Create a file called hello.py that prints \"Hello, World!\"");
     screen.shows("Allow this command?");
     screen.shows("── turn 1 → 2 messages: system user");
     assert!(!world.project().join("hello.py").exists(), "nothing runs before it is allowed");
@@ -37,15 +29,15 @@ fn a_newcomer_creates_a_file_and_asks_for_it() {
     screen.shows("turn 2 · answered");
     let made = std::fs::read_to_string(world.project().join("hello.py")).unwrap();
     assert_eq!(made, "print(\"Hello, World!\")\n");
-    ask(&mut screen, "/continue");
+    screen.ask("/continue");
     screen.shows("nothing to continue");
     screen.keys("\x15");
-    ask(&mut screen, "what file did we just create?");
+    screen.ask("what file did we just create?");
     screen.shows("turn 3 · answered");
     screen.shows("hello.py");
-    ask(&mut screen, "/clear");
+    screen.ask("/clear");
     screen.shows("remembers nothing");
-    ask(&mut screen, "what file did we just create?");
+    screen.ask("what file did we just create?");
     screen.shows("I don't know");
     screen.keys("\x04");
     assert!(screen.end().success());
@@ -58,7 +50,7 @@ fn a_command_is_denied_with_a_reason_that_reaches_the_model() {
     let server = Server::start(vec![calls(&["touch canary"]), text("All right.")]);
     let url = server.url();
     let mut screen = Screen::start(&world, &["--url", &url, "--model", "m"], 80, 24);
-    ask(&mut screen, "go");
+    screen.ask("go");
     armed(&mut screen);
     screen.keys("r");
     screen.hides("▸ y once");
@@ -78,7 +70,7 @@ fn an_edited_command_is_shown_anew_and_runs_as_shown() {
     let server = Server::start(vec![calls(&["touch first"]), text("Fine.")]);
     let url = server.url();
     let mut screen = Screen::start(&world, &["--url", &url, "--model", "m"], 80, 24);
-    ask(&mut screen, "go");
+    screen.ask("go");
     armed(&mut screen);
     screen.keys("e");
     screen.hides("▸ y once");
@@ -107,7 +99,7 @@ fn keys_in_a_burst_and_early_keys_decide_nothing() {
     let server = Server::start(vec![calls(&["touch canary"]), text("ok")]);
     let url = server.url();
     let mut screen = Screen::start(&world, &["--url", &url, "--model", "m"], 100, 30);
-    ask(&mut screen, "go");
+    screen.ask("go");
     screen.shows("Allow this command?");
     screen.keys("y\r\ra");
     screen.settle(Duration::from_millis(900));
@@ -127,7 +119,7 @@ fn text_in_the_draft_keeps_the_panel_from_taking_keys() {
     ]);
     let url = server.url();
     let mut screen = Screen::start(&world, &["--url", &url, "--model", "m"], 100, 30);
-    ask(&mut screen, "go");
+    screen.ask("go");
     screen.shows("turn 1");
     screen.keys("half a sen");
     screen.shows("half a sen");
@@ -155,12 +147,12 @@ fn esc_stops_a_stream_and_keeps_what_had_arrived() {
     ]);
     let url = server.url();
     let mut screen = Screen::start(&world, &["--url", &url, "--model", "m"], 100, 30);
-    ask(&mut screen, "go");
+    screen.ask("go");
     screen.shows("The first half");
     screen.keys("\x1b");
     screen.shows("Stopped.");
     screen.shows("The first half");
-    ask(&mut screen, "and now?");
+    screen.ask("and now?");
     screen.shows("Second answer.");
     let body: serde_json::Value = serde_json::from_slice(&server.requests()[1].body).unwrap();
     let messages = body["messages"].as_array().unwrap();
@@ -176,13 +168,13 @@ fn esc_stops_a_running_command_and_keeps_its_output() {
     let url = server.url();
     let mut screen = Screen::start(&world, &["--url", &url, "--model", "m", "--yolo"], 120, 40);
     screen.shows("YOLO");
-    ask(&mut screen, "go");
+    screen.ask("go");
     screen.shows("begun");
     screen.keys("\x1b");
     screen.shows("Stopped.");
     assert_eq!(server.requests().len(), 1, "a stop posts nothing more");
     gone("sleep 987");
-    ask(&mut screen, "next");
+    screen.ask("next");
     screen.shows("turn 2 · answered");
     let body: serde_json::Value = serde_json::from_slice(&server.requests()[1].body).unwrap();
     let told = body["messages"][3]["content"].as_str().unwrap();
@@ -197,11 +189,11 @@ fn a_failure_is_shown_and_the_next_prompt_works() {
     let server = Server::start(vec![vec![Step::Send(html)], text("Back again.")]);
     let url = server.url();
     let mut screen = Screen::start(&world, &["--url", &url, "--model", "m"], 80, 24);
-    ask(&mut screen, "hello there");
+    screen.ask("hello there");
     screen.shows("501");
     screen.shows("/continue");
     screen.shows("hello there");
-    ask(&mut screen, "/continue");
+    screen.ask("/continue");
     screen.shows("Back again.");
     let bodies: Vec<_> = server.requests().iter().map(|request| request.body.clone()).collect();
     assert_eq!(bodies[0], bodies[1], "the same messages");
@@ -260,13 +252,6 @@ fn gone(command: &str) {
     }
 }
 
-fn is_running(command: &str) -> bool {
-    std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
-        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).replace('\0', " ").trim_end() == command
-    })
-}
-
 #[test]
 fn hostile_text_cannot_drive_the_terminal() {
     let world = World::new();
@@ -275,7 +260,7 @@ fn hostile_text_cannot_drive_the_terminal() {
         Server::start(vec![calls(&["printf '\\033]0;title\\007\\033[2Jout'"]), text(hostile)]);
     let url = server.url();
     let mut screen = Screen::start(&world, &["--url", &url, "--model", "m", "--yolo"], 120, 40);
-    ask(&mut screen, "go");
+    screen.ask("go");
     screen.shows("after");
     screen.shows("before");
     let raw = String::from_utf8_lossy(&screen.raw).into_owned();

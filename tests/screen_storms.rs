@@ -6,18 +6,10 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
-use support::limpid::World;
+use rustix::process::Signal;
+use support::limpid::{OFFLINE, World};
 use support::pty::{Screen, is_whole};
-use support::server::{Server, Step, calls, chunk, done, sse_head, status, text};
-
-const OFFLINE: &[&str] = &["--offline", "--offline-pace", "full"];
-
-fn ask(screen: &mut Screen, prompt: &str) {
-    screen.keys(prompt);
-    screen.shows(prompt);
-    screen.keys("\r");
-}
+use support::server::{Server, Step, calls, chunk, done, in_two_halves, sse_head, status, text};
 
 /// The screen is what it would be were it written anew.
 fn has_no_stale_cell(screen: &mut Screen) {
@@ -25,7 +17,7 @@ fn has_no_stale_cell(screen: &mut Screen) {
     let before = screen.text();
     let from = screen.raw.len();
     // Whoever is continued does not know what the terminal shows.
-    kill_process(Pid::from_raw(screen.pid().try_into().unwrap()).unwrap(), Signal::CONT).unwrap();
+    screen.signal(Signal::CONT);
     let deadline = Instant::now() + Duration::from_secs(10);
     while !String::from_utf8_lossy(&screen.raw[from..]).contains("\x1b[2J") {
         assert!(Instant::now() < deadline, "never written anew");
@@ -85,7 +77,7 @@ fn a_thousand_sizes_while_streaming_leave_the_screen_whole() {
     let server = Server::start(vec![steps]);
     let url = server.url();
     let mut screen = Screen::start(&world, &["--url", &url, "--model", "m"], 120, 40);
-    ask(&mut screen, "go");
+    screen.ask("go");
     screen.shows("line 3 ");
     screen.keys("a draft");
     screen.shows("a draft");
@@ -120,7 +112,7 @@ fn every_dialog_lives_through_a_hundred_sizes() {
         screen.shows(seen);
         has_no_stale_cell(screen);
     };
-    ask(&mut screen, "go");
+    screen.ask("go");
     screen.shows("Allow this command?");
     storm(&mut screen, "Allow this command?");
     screen.shows("▸ y once");
@@ -225,23 +217,17 @@ fn a_paste_that_claims_to_end_early_submits_and_runs_nothing() {
 #[test]
 fn half_a_sequence_stops_neither_the_stream_nor_the_end() {
     let world = World::new();
-    let server = Server::start(vec![vec![
-        sse_head(),
-        chunk("{\"content\":\"The first half, \"}", None),
-        Step::Hold,
-        chunk("{\"content\":\"the second half.\"}", Some("stop")),
-        done(),
-    ]]);
+    let server = Server::start(vec![in_two_halves()]);
     let url = server.url();
     let mut screen = Screen::start(&world, &["--url", &url, "--model", "m"], 120, 40);
-    ask(&mut screen, "go");
+    screen.ask("go");
     screen.shows("The first half");
     screen.keys("\x1b[");
     screen.rests();
     server.release();
     screen.shows("the second half.");
     screen.shows("answered");
-    kill_process(Pid::from_raw(screen.pid().try_into().unwrap()).unwrap(), Signal::TERM).unwrap();
+    screen.signal(Signal::TERM);
     assert_eq!(screen.end().exit_code(), 128 + 15);
     assert!(screen.is_restored());
 }
@@ -262,7 +248,7 @@ fn hostile_text_from_everywhere_stays_text() {
     let arguments = ["--url", &url, "--model", "m\x1b]0;T\x07seen in model", "--yolo"];
     let mut screen = Screen::start(&world, &arguments, 120, 40);
     screen.shows("seen in model");
-    ask(&mut screen, "go");
+    screen.ask("go");
     screen.shows("seen in text");
     screen.shows("answered");
     screen.keys("\t\t");
@@ -273,7 +259,7 @@ fn hostile_text_from_everywhere_stays_text() {
     screen.hides("seen in output");
     screen.keys("\x1b");
     screen.shows("▸Prompt");
-    ask(&mut screen, "more");
+    screen.ask("more");
     screen.shows("seen in error");
     let raw = String::from_utf8_lossy(&screen.raw).into_owned();
     assert!(is_whole(&screen.raw));
@@ -289,7 +275,7 @@ fn hostile_text_from_everywhere_stays_text() {
 fn an_idle_program_writes_nothing_and_sleeps() {
     let world = World::new();
     let mut screen = Screen::start(&world, OFFLINE, 120, 40);
-    ask(&mut screen, "hello");
+    screen.ask("hello");
     screen.shows("answered");
     screen.rests();
     let ticks = |screen: &Screen| -> u64 {
@@ -327,7 +313,7 @@ fn stream_in(theme: &str, times: usize) {
     let url = server.url();
     let arguments = ["--url", &url, "--model", "m", "--theme", theme];
     let mut screen = Screen::start(&world, &arguments, 120, 40);
-    ask(&mut screen, "go");
+    screen.ask("go");
     let before = screen.raw.len();
     screen.shows("the end");
     screen.shows("answered");

@@ -12,12 +12,6 @@ use support::limpid::{World, stdout};
 use support::pty::Screen;
 use support::server::{Server, Step, chunk, done, sse_head, status, text};
 
-fn ask(screen: &mut Screen, prompt: &str) {
-    screen.keys(prompt);
-    screen.shows(prompt);
-    screen.keys("\r");
-}
-
 /// An answer of Anthropic's Messages.
 fn message(text: &str) -> Vec<Step> {
     let events = [
@@ -78,14 +72,14 @@ fn the_history_goes_along_to_another_profile_and_each_key_to_its_own() {
     let two = Server::start(vec![message("I am two.")]);
     let world = world(&one, &two);
     let mut screen = start(&world);
-    ask(&mut screen, "who is there?");
+    screen.ask("who is there?");
     screen.shows("I am one.");
     screen.shows("answered");
-    ask(&mut screen, "/model two");
+    screen.ask("/model two");
     screen.shows("m2 @ two   ask");
     screen.shows("── from here on: m2 @ two · anthropic ──");
     screen.shows("── from here on: temperature 0.7 ──");
-    ask(&mut screen, "and now?");
+    screen.ask("and now?");
     screen.shows("I am two.");
     screen.shows("1 repair ──");
     screen.shows("! repair: reasoning without a signature is not sent back");
@@ -99,11 +93,11 @@ fn the_history_goes_along_to_another_profile_and_each_key_to_its_own() {
         .collect();
     assert_eq!(said, ["who is there?", "I am one.", "and now?"]);
     assert_eq!((&sent["model"], &sent["temperature"]), (&"m2".into(), &0.7.into()));
-    ask(&mut screen, "/model one m9");
+    screen.ask("/model one m9");
     screen.shows("m9 @ one   ask");
-    ask(&mut screen, "and then?");
+    screen.ask("and then?");
     screen.shows("One again.");
-    ask(&mut screen, "/model m10");
+    screen.ask("/model m10");
     screen.shows("m10 @ one   ask");
     assert_eq!(body(&one, 1)["model"], "m9");
     assert_eq!(body(&one, 1).get("temperature"), None, "that was for the other");
@@ -150,14 +144,14 @@ fn what_cannot_be_reached_is_said_and_the_old_connection_stays() {
         ("/model offline gpt-9", "the offline model is called offline or offline-lenient"),
     ];
     for (position, (words, told)) in cases.into_iter().enumerate() {
-        ask(&mut screen, words);
+        screen.ask(words);
         screen.until(told, |screen| {
             let text = told_so_far(screen);
             text.contains(told) && text.matches("It stays with m1 @ one.").count() == position + 1
         });
         assert!(!screen.text().contains("secret"));
     }
-    ask(&mut screen, "who is there?");
+    screen.ask("who is there?");
     screen.shows("Still one.");
     assert!(evil.requests().is_empty());
     assert_eq!(body(&one, 0)["model"], "m1");
@@ -173,17 +167,17 @@ fn while_a_prompt_runs_it_is_switched_afterwards() {
     let two = Server::start(vec![message("I am two.")]);
     let world = world(&one, &two);
     let mut screen = start(&world);
-    ask(&mut screen, "who is there?");
+    screen.ask("who is there?");
     screen.shows("I am one.");
-    ask(&mut screen, "/model two");
+    screen.ask("/model two");
     screen.shows("when this prompt has ended");
-    ask(&mut screen, "/set temperature 0.1");
+    screen.ask("/set temperature 0.1");
     screen.shows("It is set when this prompt has ended");
     assert!(screen.text().contains("m1 @ one   ask"));
     one.release();
     screen.shows("m2 @ two   ask");
     screen.shows("── from here on: temperature 0.1 ──");
-    ask(&mut screen, "and now?");
+    screen.ask("and now?");
     screen.shows("I am two.");
     assert_eq!(body(&two, 0)["temperature"], 0.1);
 }
@@ -194,13 +188,13 @@ fn before_the_first_prompt_a_switch_leaves_nothing_behind() {
     let two = Server::start(vec![message("I am two.")]);
     let world = world(&one, &two);
     let mut screen = start(&world);
-    ask(&mut screen, "/model two");
+    screen.ask("/model two");
     screen.shows("m2 @ two   ask");
     screen.shows("From the first request on: m2 @ two");
-    ask(&mut screen, "/set effort low");
+    screen.ask("/set effort low");
     screen.hides("/set");
     assert!(world.sessions().is_empty());
-    ask(&mut screen, "who is there?");
+    screen.ask("who is there?");
     screen.shows("I am two.");
     assert!(one.requests().is_empty());
     assert_eq!(body(&two, 0)["output_config"]["effort"], "low");
@@ -236,7 +230,7 @@ fn the_chooser_knows_the_keys_and_asks_the_server_without_holding_up_the_screen(
     screen.hides("small");
     screen.keys("\r");
     screen.shows("m-big @ one   ask");
-    ask(&mut screen, "who is there?");
+    screen.ask("who is there?");
     screen.shows("I am big.");
     let requests = one.requests();
     assert!(requests[0].head.starts_with("GET /v1/models "), "{}", requests[0].head);
@@ -271,16 +265,16 @@ fn parameters_are_set_and_listed_and_what_is_not_sent_is_said() {
     let mut screen =
         Screen::start_with(&world, &["--profile", "one", "--max-tokens", "500"], 120, 40, &KEYS);
     for words in ["/set temperature 0.2", "/set thinking-budget 2048"] {
-        ask(&mut screen, words);
+        screen.ask(words);
         screen.hides(words);
     }
     screen.shows("thinking_budget is not sent: openai-chat has no member for");
     screen
         .shows("From the first request on: temperature 0.2, max_tokens 500, thinking_budget 2048");
-    ask(&mut screen, "/set temperature warm");
+    screen.ask("/set temperature warm");
     screen.shows("Not set: temperature must be a number from 0 up.");
     screen.keys("\x15");
-    ask(&mut screen, "/set");
+    screen.ask("/set");
     screen.shows("Parameters of every request");
     for row in [
         "temperature      0.2",
@@ -296,7 +290,7 @@ fn parameters_are_set_and_listed_and_what_is_not_sent_is_said() {
     screen.shows("max_tokens       600");
     screen.keys("\x1b");
     screen.hides("Parameters of every request");
-    ask(&mut screen, "who is there?");
+    screen.ask("who is there?");
     screen.shows("I am one.");
     screen.shows("! repair: thinking_budget is not sent");
     let sent = body(&one, 0);
@@ -305,6 +299,6 @@ fn parameters_are_set_and_listed_and_what_is_not_sent_is_said() {
     let journal = std::fs::read_to_string(world.sessions()[0].join("journal.jsonl")).unwrap();
     let values = r#"{"parameters":[{"parameter":"temperature","value":"0.2","source":"/set"},"#;
     assert!(journal.contains(values), "{journal}");
-    ask(&mut screen, "/set temperature unset");
+    screen.ask("/set temperature unset");
     screen.shows("── from here on: max_tokens 600, thinking_budget 2048 ──");
 }

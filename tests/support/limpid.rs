@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -62,6 +63,11 @@ impl World {
         self.limpid(arguments).output().unwrap()
     }
 
+    /// The journal of the first session.
+    pub fn journal(&self) -> String {
+        std::fs::read_to_string(self.sessions()[0].join("journal.jsonl")).unwrap()
+    }
+
     /// The directories of all sessions, oldest first.
     pub fn sessions(&self) -> Vec<PathBuf> {
         let Ok(entries) = std::fs::read_dir(self.data().join("limpid/sessions")) else {
@@ -75,6 +81,28 @@ impl World {
 
 pub fn binary() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_limpid"))
+}
+
+/// The built-in model, without pauses between its words.
+pub const OFFLINE: &[&str] = &["--offline", "--offline-pace", "full"];
+
+/// How long a busy machine may take for what is promised within two seconds.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
+pub fn wait_until(what: &str, condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !condition() {
+        assert!(Instant::now() < deadline, "never: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Whether a process with this command line lives.
+pub fn is_running(command: &str) -> bool {
+    std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).replace('\0', " ").trim_end() == command
+    })
 }
 
 pub fn stdout(output: &Output) -> String {

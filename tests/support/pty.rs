@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
 use rustix::fs::OFlags;
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::termios::{Action, tcflow};
 
 use super::limpid::{World, binary};
@@ -112,6 +113,25 @@ impl Screen {
     /// Types as a person does: the bytes of one key or text at once.
     pub fn keys(&mut self, text: &str) {
         self.bytes(text.as_bytes());
+    }
+
+    /// Types a prompt and, once it stands there, Enter.
+    pub fn ask(&mut self, prompt: &str) {
+        self.keys(prompt);
+        self.shows(prompt);
+        self.keys("\r");
+    }
+
+    /// Sends the program a signal.
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_raw(self.pid().try_into().unwrap()).unwrap(), signal).unwrap();
+    }
+
+    /// What is on the normal screen after the full screen was left.
+    pub fn said(&self) -> String {
+        let raw = String::from_utf8_lossy(&self.raw).into_owned();
+        let at = raw.rfind("\x1b[?1049l").expect("the full screen was left");
+        raw[at..].replace("\x1b[?1049l", "").replace("\x1b[?25h", "")
     }
 
     /// Types any bytes.

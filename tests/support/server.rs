@@ -155,6 +155,17 @@ pub fn done() -> Step {
     Step::Send(b"data: [DONE]\n\n".to_vec())
 }
 
+/// A text of which the second half waits for a release.
+pub fn in_two_halves() -> Vec<Step> {
+    vec![
+        sse_head(),
+        chunk("{\"content\":\"The first half, \"}", None),
+        Step::Hold,
+        chunk("{\"content\":\"the second half.\"}", Some("stop")),
+        done(),
+    ]
+}
+
 /// A whole streamed text.
 pub fn text(text: &str) -> Vec<Step> {
     let content = serde_json::json!({ "content": text }).to_string();
