@@ -28,6 +28,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{Event as TerminalEvent, EventStream};
+use futures_util::stream::{SelectAll, select_all};
 use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::sync::mpsc::{self, error::TrySendError};
 
@@ -284,7 +285,7 @@ impl App {
     async fn batch(
         &mut self,
         first: Option<io::Result<TerminalEvent>>,
-        keys: &mut EventStream,
+        keys: &mut Keys,
     ) -> io::Result<Option<Vec<Input>>> {
         let mut batch = Vec::new();
         let mut next = Some(first);
@@ -403,17 +404,20 @@ fn take(caller: &mut Caller) -> io::Result<()> {
     terminal::write(caller.greeting().as_bytes())
 }
 
-/// What the terminal sends.
-///
+/// What the terminal sends. As one of several streams it is asked only when it says that there is
+/// news: to find out, crossterm tries a lock that its own thread holds while it waits, and gives the
+/// processor away several times before it gives up.
+type Keys = SelectAll<EventStream>;
+
 /// # Errors
-/// If it cannot be read. The stream itself would panic then, so it is asked for first.
-fn keys() -> io::Result<EventStream> {
+/// If the terminal cannot be read. The stream itself would panic then, so it is asked for first.
+fn keys() -> io::Result<Keys> {
     crossterm::event::poll(Duration::ZERO)?;
-    Ok(EventStream::new())
+    Ok(select_all([EventStream::new()]))
 }
 
 /// What the terminal has sent already.
-async fn waiting(keys: &mut EventStream) -> Option<Option<io::Result<TerminalEvent>>> {
+async fn waiting(keys: &mut Keys) -> Option<Option<io::Result<TerminalEvent>>> {
     poll_fn(|context| match keys.poll_next_unpin(context) {
         Poll::Ready(event) => Poll::Ready(Some(event)),
         Poll::Pending => Poll::Ready(None),
