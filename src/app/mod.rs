@@ -10,7 +10,9 @@ mod clipboard;
 mod editor;
 mod leave;
 mod lookup;
+mod moved;
 mod notify;
+mod pen;
 mod reports;
 mod signals;
 mod stdio;
@@ -48,6 +50,10 @@ use themes::Themes;
 
 /// Shortest time between two frames of what streams in.
 const FRAME: Duration = Duration::from_millis(16);
+
+/// The same after a frame of so many bytes: rows that move every 16 ms are no easier to read.
+const FRAME_AFTER_MUCH: Duration = Duration::from_millis(33);
+const MUCH: usize = 512;
 
 /// Events of the terminal that are taken between two frames.
 const BATCH: usize = 4096;
@@ -115,8 +121,8 @@ struct App {
     cache: RenderCache,
     bursts: Bursts,
     caller: Caller,
-    /// When the last frame was drawn.
-    drawn: Instant,
+    /// When what streams in may be drawn.
+    rested: Instant,
     directory: PathBuf,
     /// What was asked for and is done in the background.
     answers: (mpsc::Sender<Input>, mpsc::Receiver<Input>),
@@ -155,7 +161,7 @@ impl App {
             cache: RenderCache::default(),
             bursts: Bursts::default(),
             caller,
-            drawn: Instant::now(),
+            rested: Instant::now(),
             directory: start.directory.clone(),
             answers: mpsc::channel(4),
             mouse: false,
@@ -169,7 +175,7 @@ impl App {
         let mut stale = false;
         loop {
             let now = Instant::now();
-            let frame = if stale { Some(self.drawn + FRAME) } else { self.model.next_wake(now) };
+            let frame = if stale { Some(self.rested) } else { self.model.next_wake(now) };
             let wake = [frame, self.bursts.due()].into_iter().flatten().min();
             let inputs: Vec<Input> = tokio::select! {
                 biased;
@@ -357,15 +363,16 @@ impl App {
     fn draw(&mut self) -> io::Result<()> {
         let (model, cache) = (&self.model, &mut self.cache);
         let now = Instant::now();
-        self.screen.draw(|frame| tui::draw(model, cache, frame, now, now_ms()))?;
-        self.drawn = Instant::now();
-        self.model.frame_shown(&self.cache, self.drawn);
+        let bytes = self.screen.draw(|frame| tui::draw(model, cache, frame, now, now_ms()))?;
+        let drawn = Instant::now();
+        self.rested = drawn + if bytes > MUCH { FRAME_AFTER_MUCH } else { FRAME };
+        self.model.frame_shown(&self.cache, drawn);
         let doing = match (self.model.asks(), self.model.is_running()) {
             (true, _) => Doing::Asking,
             (false, true) => Doing::Working,
             (false, false) => Doing::Nothing,
         };
-        let call = self.caller.see(doing, self.drawn);
+        let call = self.caller.see(doing, drawn);
         if call.is_empty() { Ok(()) } else { terminal::write(call.as_bytes()) }
     }
 
