@@ -9,15 +9,13 @@ use std::io::{self, Write as _};
 use ratatui::backend::{Backend, ClearType, WindowSize};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect, Size};
-use ratatui::style::{Color, Modifier};
 use unicode_width::UnicodeWidthStr as _;
 
-/// Changed cells from which on it is worth looking whether rows have moved.
-const MANY: usize = 200;
-/// How far rows are looked for.
-const FARTHEST: u16 = 6;
-/// Blanks in a row that are shorter to erase than to write.
-const BLANKS: usize = 9;
+use super::moved::Moved;
+use super::pen;
+
+/// Bytes from which on it is worth looking whether rows have moved.
+const MANY: usize = 300;
 /// Bytes from which on a terminal is asked to show a frame at once (CSI ? 2026). Terminals that do
 /// not know it pass over it; a key's echo is too small to be seen half done.
 const AT_ONCE: usize = 512;
@@ -71,22 +69,25 @@ impl Canvas {
         if self.wanted.area != area {
             self.wanted.resize(area);
         }
-        let mut pen = Pen::default();
         if !self.known || self.shown.area != area {
             self.known = true;
             self.shown = Buffer::empty(area);
             self.cursor = None;
             self.bytes.extend_from_slice(b"\x1b[0m\x1b[?25l\x1b[2J");
-        } else if changed(&self.shown, &self.wanted) > MANY
-            && let Some(moved) = Moved::find(&self.shown, &self.wanted)
-        {
-            moved.apply(&mut self.shown);
-            moved.write(&mut self.bytes)?;
-        }
-        let updates = differences(&self.shown, &self.wanted);
-        write_cells(&updates, &mut pen, &mut self.bytes)?;
-        if pen != Pen::default() {
-            self.bytes.extend_from_slice(b"\x1b[0m");
+            paint(&self.shown, &self.wanted, &mut self.bytes)?;
+        } else {
+            paint(&self.shown, &self.wanted, &mut self.bytes)?;
+            if self.bytes.len() > MANY
+                && let Some(moved) = Moved::find(&self.shown, &self.wanted)
+            {
+                let mut bytes = Vec::new();
+                moved.write(&mut bytes)?;
+                moved.apply(&mut self.shown);
+                paint(&self.shown, &self.wanted, &mut bytes)?;
+                if bytes.len() < self.bytes.len() {
+                    self.bytes = bytes;
+                }
+            }
         }
         let drawn = !self.bytes.is_empty();
         self.shown.clone_from(&self.wanted);
@@ -111,25 +112,26 @@ impl Canvas {
     }
 }
 
-fn changed(shown: &Buffer, wanted: &Buffer) -> usize {
-    shown.content.iter().zip(&wanted.content).filter(|(was, is)| was != is).count()
+/// What makes the terminal show the second, if it shows the first.
+fn paint(shown: &Buffer, wanted: &Buffer, out: &mut Vec<u8>) -> io::Result<()> {
+    pen::write(&differences(shown, wanted), wanted, out)
 }
 
 /// The cells to write. Whoever overwrites a half of a wide character leaves the other half to the
 /// terminal's taste, so that is written too. (ratatui's own comparison leaves it out.)
 fn differences<'a>(shown: &Buffer, wanted: &'a Buffer) -> Vec<(u16, u16, &'a Cell)> {
     let mut updates = Vec::new();
-    let columns = usize::from(wanted.area.width);
-    let rows = shown.content.chunks(columns.max(1)).zip(wanted.content.chunks(columns.max(1)));
+    let end = usize::from(wanted.area.width);
+    let rows = shown.content.chunks(end.max(1)).zip(wanted.content.chunks(end.max(1)));
     for (y, (was, is)) in (0u16..).zip(rows) {
         // Up to here nobody knows what the row holds.
         let mut unknown = 0;
         let mut x = 0;
-        while x < columns {
-            let width = width(&is[x]);
+        while x < end {
+            let width = columns(&is[x]);
             if was[x] != is[x] || x < unknown {
-                let covered = x..(x + width).min(columns);
-                let reach = covered.map(|place| place + self::width(&was[place])).max();
+                let covered = x..(x + width).min(end);
+                let reach = covered.map(|place| place + columns(&was[place])).max();
                 unknown = unknown.max(reach.unwrap_or(0));
                 updates.push((u16::try_from(x).unwrap_or(u16::MAX), y, &is[x]));
             }
@@ -139,204 +141,9 @@ fn differences<'a>(shown: &Buffer, wanted: &'a Buffer) -> Vec<(u16, u16, &'a Cel
     updates
 }
 
-fn width(cell: &Cell) -> usize {
+/// How many columns a cell's text takes.
+pub(super) fn columns(cell: &Cell) -> usize {
     cell.symbol().width().max(1)
-}
-
-/// Rows that stand elsewhere than before.
-#[derive(Debug, PartialEq, Eq)]
-struct Moved {
-    /// The first row of the region and the one after its last.
-    rows: (u16, u16),
-    by: u16,
-    up: bool,
-}
-
-impl Moved {
-    /// The move that saves most, if one saves enough.
-    fn find(shown: &Buffer, wanted: &Buffer) -> Option<Self> {
-        let blank = Cell::default();
-        let height = wanted.area.height;
-        let row = |buffer: &'_ Buffer, y: u16| -> usize {
-            usize::from(y) * usize::from(buffer.area.width)
-        };
-        let width = usize::from(wanted.area.width);
-        // Cells of a row that would have to be written, were `from` there (a blank row if `None`).
-        let cost = |from: Option<u16>, y: u16| -> i64 {
-            let is = &wanted.content[row(wanted, y)..][..width];
-            let differ = match from {
-                Some(from) => {
-                    let was = &shown.content[row(shown, from)..][..width];
-                    was.iter().zip(is).filter(|(was, is)| was != is).count()
-                }
-                None => is.iter().filter(|is| **is != blank).count(),
-            };
-            i64::try_from(differ).unwrap_or(i64::MAX)
-        };
-        let in_place: Vec<i64> = (0..height).map(|y| cost(Some(y), y)).collect();
-        let mut best: Option<(i64, Self)> = None;
-        for by in 1..=FARTHEST.min(height.saturating_sub(1)) {
-            for up in [true, false] {
-                // What each row would gain; the run of rows that gains most is the region.
-                let (mut start, mut sum) = (0, 0);
-                for y in 0..height - by {
-                    let (from, to) = if up { (y + by, y) } else { (y, y + by) };
-                    let gain = in_place[usize::from(to)] - cost(Some(from), to);
-                    if sum <= 0 {
-                        (start, sum) = (y, 0);
-                    }
-                    sum += gain;
-                    let rows = (start, y + by + 1);
-                    if best.as_ref().is_none_or(|(most, _)| sum > *most) {
-                        best = Some((sum, Self { rows, by, up }));
-                    }
-                }
-            }
-        }
-        let (_, moved) = best?;
-        // Now with the rows that become blank.
-        let mut trial = shown.clone();
-        moved.apply(&mut trial);
-        let saved = changed(shown, wanted).saturating_sub(changed(&trial, wanted));
-        (saved > MANY / 2).then_some(moved)
-    }
-
-    fn apply(&self, buffer: &mut Buffer) {
-        let width = usize::from(buffer.area.width);
-        let (first, end) = (usize::from(self.rows.0) * width, usize::from(self.rows.1) * width);
-        let by = usize::from(self.by) * width;
-        let region = &mut buffer.content[first..end];
-        let room = region.len();
-        if self.up {
-            region.rotate_left(by);
-            region[room - by..].fill(Cell::default());
-        } else {
-            region.rotate_right(by);
-            region[..by].fill(Cell::default());
-        }
-    }
-
-    fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        let (first, last) = (self.rows.0 + 1, self.rows.1);
-        let way = if self.up { 'M' } else { 'L' };
-        write!(out, "\x1b[0m\x1b[{first};{last}r\x1b[{first}H\x1b[{}{way}\x1b[r", self.by)
-    }
-}
-
-/// How the terminal writes at the moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Pen {
-    fg: Color,
-    bg: Color,
-    modifier: Modifier,
-}
-
-impl Default for Pen {
-    fn default() -> Self {
-        Self { fg: Color::Reset, bg: Color::Reset, modifier: Modifier::empty() }
-    }
-}
-
-fn write_cells(updates: &[(u16, u16, &Cell)], pen: &mut Pen, out: &mut Vec<u8>) -> io::Result<()> {
-    let blank = Cell::default();
-    // Where the terminal's cursor is.
-    let mut at: Option<(u16, u16)> = None;
-    let mut rest = updates;
-    while let Some(&(x, y, cell)) = rest.first() {
-        match at {
-            Some(here) if here == (x, y) => {}
-            Some((from, row)) if row == y && from < x => write!(out, "\x1b[{}C", x - from)?,
-            _ => write!(out, "\x1b[{};{}H", y + 1, x + 1)?,
-        }
-        let blanks = (0u16..)
-            .zip(rest)
-            .take_while(|(n, (column, row, cell))| (*column, *row) == (x + n, y) && **cell == blank)
-            .count();
-        if blanks >= BLANKS {
-            pen.change(Pen::default(), out)?;
-            write!(out, "\x1b[{blanks}X")?;
-            at = Some((x, y));
-            rest = &rest[blanks..];
-            continue;
-        }
-        pen.change(Pen { fg: cell.fg, bg: cell.bg, modifier: cell.modifier }, out)?;
-        // Terminals do not agree how wide these are: their room is emptied first, and the next one is
-        // placed anew.
-        let sure = cell.symbol().chars().count() == 1;
-        let columns = width(cell);
-        if !sure {
-            write!(out, "\x1b[{columns}X")?;
-        }
-        out.extend_from_slice(cell.symbol().as_bytes());
-        at = sure.then_some((x + u16::try_from(columns).unwrap_or(1), y));
-        rest = &rest[1..];
-    }
-    Ok(())
-}
-
-impl Pen {
-    fn change(&mut self, to: Self, out: &mut Vec<u8>) -> io::Result<()> {
-        if *self == to {
-            return Ok(());
-        }
-        let mut codes: Vec<String> = Vec::new();
-        let mut from = *self;
-        if !to.modifier.contains(from.modifier) || to == Self::default() {
-            codes.push("0".to_owned());
-            from = Self::default();
-        }
-        for (modifier, code) in MODIFIERS {
-            if (to.modifier - from.modifier).contains(modifier) {
-                codes.push(code.to_owned());
-            }
-        }
-        if to.fg != from.fg {
-            codes.push(color(to.fg, 30));
-        }
-        if to.bg != from.bg {
-            codes.push(color(to.bg, 40));
-        }
-        *self = to;
-        write!(out, "\x1b[{}m", codes.join(";"))
-    }
-}
-
-const MODIFIERS: [(Modifier, &str); 9] = [
-    (Modifier::BOLD, "1"),
-    (Modifier::DIM, "2"),
-    (Modifier::ITALIC, "3"),
-    (Modifier::UNDERLINED, "4"),
-    (Modifier::SLOW_BLINK, "5"),
-    (Modifier::RAPID_BLINK, "6"),
-    (Modifier::REVERSED, "7"),
-    (Modifier::HIDDEN, "8"),
-    (Modifier::CROSSED_OUT, "9"),
-];
-
-/// The code of a colour; `base` is 30 for the text, 40 for what is behind it.
-fn color(color: Color, base: u8) -> String {
-    let named = |n: u8| if n < 8 { (base + n).to_string() } else { (base + 52 + n).to_string() };
-    match color {
-        Color::Reset => (base + 9).to_string(),
-        Color::Black => named(0),
-        Color::Red => named(1),
-        Color::Green => named(2),
-        Color::Yellow => named(3),
-        Color::Blue => named(4),
-        Color::Magenta => named(5),
-        Color::Cyan => named(6),
-        Color::Gray => named(7),
-        Color::DarkGray => named(8),
-        Color::LightRed => named(9),
-        Color::LightGreen => named(10),
-        Color::LightYellow => named(11),
-        Color::LightBlue => named(12),
-        Color::LightMagenta => named(13),
-        Color::LightCyan => named(14),
-        Color::White => named(15),
-        Color::Indexed(n) => format!("{};5;{n}", base + 8),
-        Color::Rgb(r, g, b) => format!("{};2;{r};{g};{b}", base + 8),
-    }
 }
 
 impl Backend for Canvas {
@@ -348,7 +155,7 @@ impl Backend for Canvas {
     {
         for (x, y, cell) in content {
             let Some(place) = self.wanted.cell_mut((x, y)) else { continue };
-            place.clone_from(cell);
+            *place = pen::visible(cell);
             // Nothing stands behind the second half of a wide character.
             for behind in 1..u16::try_from(cell.symbol().width()).unwrap_or(1) {
                 if let Some(place) = self.wanted.cell_mut((x + behind, y)) {
@@ -410,7 +217,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use ratatui::Terminal;
-    use ratatui::style::Style;
+    use ratatui::style::{Color, Modifier, Style};
 
     const SIZE: Size = Size { width: 40, height: 12 };
 

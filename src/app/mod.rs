@@ -10,7 +10,9 @@ mod clipboard;
 mod editor;
 mod leave;
 mod lookup;
+mod moved;
 mod notify;
+mod pen;
 mod reports;
 mod signals;
 mod stdio;
@@ -29,6 +31,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{Event as TerminalEvent, EventStream};
+use futures_util::stream::{SelectAll, select_all};
 use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::sync::mpsc::{self, error::TrySendError};
 
@@ -48,6 +51,10 @@ use themes::Themes;
 
 /// Shortest time between two frames of what streams in.
 const FRAME: Duration = Duration::from_millis(16);
+
+/// The same after a frame of so many bytes: rows that move every 16 ms are no easier to read.
+const FRAME_AFTER_MUCH: Duration = Duration::from_millis(33);
+const MUCH: usize = 512;
 
 /// Events of the terminal that are taken between two frames.
 const BATCH: usize = 4096;
@@ -113,9 +120,9 @@ struct App {
     cache: RenderCache,
     bursts: Bursts,
     caller: Caller,
-    /// When the last frame was drawn.
-    drawn: Instant,
-    /// Whether the terminal has not taken it yet.
+    /// When what streams in may be drawn.
+    rested: Instant,
+    /// Whether the terminal has not taken the last frame yet.
     unseen: bool,
     directory: PathBuf,
     /// What was asked for and is done in the background.
@@ -155,7 +162,7 @@ impl App {
             cache: RenderCache::default(),
             bursts: Bursts::default(),
             caller,
-            drawn: Instant::now(),
+            rested: Instant::now(),
             unseen: false,
             directory: start.directory.clone(),
             answers: mpsc::channel(4),
@@ -180,7 +187,7 @@ impl App {
             }
             let frame = match (behind, stale) {
                 (true, _) => None,
-                (false, true) => Some(self.drawn + FRAME),
+                (false, true) => Some(self.rested),
                 (false, false) => self.model.next_wake(now),
             };
             let wake = [frame, self.bursts.due()].into_iter().flatten().min();
@@ -304,7 +311,7 @@ impl App {
     async fn batch(
         &mut self,
         first: Option<io::Result<TerminalEvent>>,
-        keys: &mut EventStream,
+        keys: &mut Keys,
     ) -> io::Result<Option<Vec<Input>>> {
         let mut batch = Vec::new();
         let mut next = Some(first);
@@ -376,22 +383,23 @@ impl App {
     fn draw(&mut self) -> io::Result<()> {
         let (model, cache) = (&self.model, &mut self.cache);
         let now = Instant::now();
-        self.screen.draw(|frame| tui::draw(model, cache, frame, now, now_ms()))?;
-        self.drawn = Instant::now();
+        let bytes = self.screen.draw(|frame| tui::draw(model, cache, frame, now, now_ms()))?;
+        self.rested = Instant::now() + if bytes > MUCH { FRAME_AFTER_MUCH } else { FRAME };
         self.unseen = true;
         if terminal::is_behind() { Ok(()) } else { self.seen() }
     }
 
     /// The terminal has the frame that was drawn last.
     fn seen(&mut self) -> io::Result<()> {
+        let now = Instant::now();
         self.unseen = false;
-        self.model.frame_shown(&self.cache, Instant::now());
+        self.model.frame_shown(&self.cache, now);
         let doing = match (self.model.asks(), self.model.is_running()) {
             (true, _) => Doing::Asking,
             (false, true) => Doing::Working,
             (false, false) => Doing::Nothing,
         };
-        let call = self.caller.see(doing, self.drawn);
+        let call = self.caller.see(doing, now);
         if call.is_empty() { Ok(()) } else { terminal::write(call.as_bytes()) }
     }
 
@@ -430,17 +438,20 @@ fn take(caller: &mut Caller) -> io::Result<()> {
     terminal::write(caller.greeting().as_bytes())
 }
 
-/// What the terminal sends.
-///
+/// What the terminal sends. As one of several streams it is asked only when it says that there is
+/// news: to find out, crossterm tries a lock that its own thread holds while it waits, and gives the
+/// processor away several times before it gives up.
+type Keys = SelectAll<EventStream>;
+
 /// # Errors
-/// If it cannot be read. The stream itself would panic then, so it is asked for first.
-fn keys() -> io::Result<EventStream> {
+/// If the terminal cannot be read. The stream itself would panic then, so it is asked for first.
+fn keys() -> io::Result<Keys> {
     crossterm::event::poll(Duration::ZERO)?;
-    Ok(EventStream::new())
+    Ok(select_all([EventStream::new()]))
 }
 
 /// What the terminal has sent already.
-async fn waiting(keys: &mut EventStream) -> Option<Option<io::Result<TerminalEvent>>> {
+async fn waiting(keys: &mut Keys) -> Option<Option<io::Result<TerminalEvent>>> {
     poll_fn(|context| match keys.poll_next_unpin(context) {
         Poll::Ready(event) => Poll::Ready(Some(event)),
         Poll::Pending => Poll::Ready(None),

@@ -245,16 +245,17 @@ impl Screen {
         self.0.backend_mut().forget();
     }
 
-    /// Draws a frame in the size that the terminal has now.
+    /// Draws a frame in the size that the terminal has now. Returns how many bytes it took.
     ///
     /// # Errors
     /// What the terminal says.
-    pub(super) fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+    pub(super) fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<usize> {
         self.0.backend_mut().set_size(size());
         self.0.draw(render)?;
-        match self.0.backend().bytes.as_slice() {
-            [] => Ok(()),
-            bytes => write(bytes),
+        let bytes = self.0.backend().bytes.as_slice();
+        if !bytes.is_empty() {
+            write(bytes)?;
         }
+        Ok(bytes.len())
     }
 }

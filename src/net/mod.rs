@@ -17,6 +17,7 @@ pub use proxies::Proxies;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -42,6 +43,9 @@ impl Default for Limits {
     }
 }
 
+/// When the client is made though nobody wants it yet.
+const UNASKED: Duration = Duration::from_millis(500);
+
 const USER_AGENT: &str = concat!("limpid/", env!("CARGO_PKG_VERSION"));
 
 /// The client. Clones share its connections.
@@ -53,6 +57,8 @@ pub struct Client {
     answered: Arc<AtomicBool>,
     /// Filled by the thread that makes the client.
     made: watch::Receiver<Option<Made>>,
+    /// Tells that thread to make it now.
+    wanted: mpsc::Sender<()>,
 }
 
 type Made = Result<reqwest::Client, String>;
@@ -65,7 +71,8 @@ impl Default for Client {
 
 impl Client {
     /// A client with the usual limits and the proxies of the environment. Returns at once: reading
-    /// the system's certificates takes milliseconds, and is done on a thread of its own.
+    /// the system's certificates takes many milliseconds, and is done on a thread of its own, when
+    /// it is wanted or a moment after the start, which wants the processor for itself.
     pub fn new() -> Self {
         Self::with(Limits::default(), Proxies::from_env())
     }
@@ -73,12 +80,17 @@ impl Client {
     /// A client with other limits and proxies.
     pub fn with(limits: Limits, proxies: Proxies) -> Self {
         let (sender, made) = watch::channel(None);
+        let (wanted, is_wanted) = mpsc::channel();
         let proxies = Arc::new(proxies);
         let used = proxies.clone();
         let thread = std::thread::Builder::new().name("http client".to_owned());
         // If there can be no thread, the sender is dropped, and the first request says so.
-        let _ = thread.spawn(move || sender.send(Some(make(limits, &used))));
-        Self { limits, proxies, answered: Arc::default(), made }
+        let _ = thread.spawn(move || {
+            if is_wanted.recv_timeout(UNASKED) != Err(RecvTimeoutError::Disconnected) {
+                let _ = sender.send(Some(make(limits, &used)));
+            }
+        });
+        Self { limits, proxies, answered: Arc::default(), made, wanted }
     }
 
     /// Posts the parts, one after the other, as one body of JSON, and waits for the answer's head.
@@ -114,6 +126,8 @@ impl Client {
             let why = format!("the HTTP client cannot be made ({why}).");
             failure::nothing_sent(FailureKind::Unreachable, &why)
         };
+        // It is not needed any more once the client is there.
+        let _ = self.wanted.send(());
         let mut made = self.made.clone();
         let made = made.wait_for(Option::is_some).await;
         match made.as_deref() {
