@@ -81,7 +81,13 @@ impl Tool for Noting {
                 CallStatus::Exited(0)
             };
             let text = format!("ran {}", job.command);
-            Outcome { status, text, receipt: Receipt::default(), duration_ms: 1 }
+            Outcome {
+                status,
+                text,
+                receipt: Receipt::default(),
+                duration_ms: 1,
+                withheld: Vec::new(),
+            }
         })
     }
 }

@@ -1,6 +1,6 @@
 //! One source's values. What a source leaves open, the layer below it fills.
 
-use super::value::{Lang, Notify, Value};
+use super::value::{Lang, Names, Notify, Value};
 use super::{Source, Sourced};
 use crate::wire::{CallIds, Dialect, Format, MaxTokens, Parameters, ReasoningBack, SystemRole};
 
@@ -118,6 +118,8 @@ layer! {
     Top max_turns: u32,
     /// Seconds that one command may take.
     Top command_timeout: u64,
+    /// Variables that commands get although they hold secrets.
+    Top pass_to_commands: Names,
     /// Seconds without a byte from the server after which a request is given up.
     Top idle_timeout: u64,
     /// How a user who looks elsewhere is called.
@@ -150,6 +152,7 @@ impl Layer {
             call_ids: built_in(call_ids),
             max_turns: built_in(50),
             command_timeout: built_in(120),
+            pass_to_commands: built_in(Names(Vec::new())),
             idle_timeout: built_in(120),
             notify: built_in(Notify::Auto),
             title: built_in(true),
