@@ -15,8 +15,8 @@ use super::recorder::Recorder;
 use crate::approval::{self, Mode, Verdict};
 use crate::conversation::{
     Asker, CallDecided, CallFinished, CallId, CallProposed, CallResult, CallState, CallStatus,
-    DecidedBy, Decision, EntryId, LoopState, Progress, ProposedCall, Receipt, Record, Repair,
-    RequestRecord, Scope, TurnNumber,
+    DecidedBy, Decision, EntryId, LoopState, OWN_COMMAND, Progress, ProposedCall, Receipt, Record,
+    Repair, RequestRecord, Scope, TurnNumber,
 };
 use crate::tools::{Job, Outcome, Sample, Tool};
 use crate::wire::{Assembler, Request, Settings};
@@ -211,8 +211,7 @@ impl Acting {
         let Answer { text, status, mut receipt, duration_ms, withheld } = answer;
         let ran = !matches!(status, CallStatus::Denied | CallStatus::NotRun(_));
         let (output, told) = if told && ran {
-            let note =
-                format!("I ran this command myself; it was no call of yours.\n$ {command}\n{text}");
+            let note = format!("{OWN_COMMAND}{command}\n{text}");
             (note.clone(), Some(note))
         } else {
             (text, None)

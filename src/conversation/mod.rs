@@ -17,7 +17,8 @@ mod session;
 mod way;
 
 pub use entry::{
-    Block, Call, CallId, CallResult, Entry, EntryId, Opaque, Origin, Overlay, Reasoning, Role,
+    Block, Call, CallId, CallResult, Entry, EntryId, OWN_COMMAND, Opaque, Origin, Overlay,
+    Reasoning, Role,
 };
 pub use failure::{Failure, FailureKind, Place};
 pub use history::{History, Violation, check};
