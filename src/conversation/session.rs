@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{
     CallDecided, CallFinished, CallId, CallProposed, DecidedBy, Entry, EntryId, Overlay, Overlays,
     ParameterValue, Part, PartNumber, Profile, Record, Repair, RequestHead, RequestRecord,
-    Response, Stamped, TransitionReason, TurnNumber, awaits_reply,
+    Response, Role, Stamped, TransitionReason, TurnNumber, awaits_reply,
 };
 
 /// Everything a reader of the records knows.
@@ -34,6 +34,8 @@ pub struct Session {
     pub calls: HashMap<CallId, CallLog>,
     /// Why the loop ended last; `None` while it runs.
     pub ended: Option<TransitionReason>,
+    /// The newest reply in which a server paused: it waits to be asked to go on.
+    paused: Option<EntryId>,
 }
 
 /// One turn: what was posted and how it went.
@@ -100,6 +102,10 @@ impl Session {
             Record::Entry(entry) => {
                 self.ended = None;
                 self.head = Some(entry.id);
+                let answer = self.turns.last().and_then(Turn::response);
+                if entry.role == Role::Assistant && answer.is_some_and(Response::is_paused) {
+                    self.paused = Some(entry.id);
+                }
                 self.entries.insert(entry.id, entry.clone());
             }
             Record::Head(head) => {
@@ -240,7 +246,7 @@ impl Session {
 
     /// Whether the model is told something that it has not answered.
     pub fn awaits_reply(&self) -> bool {
-        awaits_reply(&self.branch(), &self.overlays)
+        awaits_reply(&self.branch(), &self.overlays, self.paused)
     }
 
     /// The same, once these overlays are set.
@@ -249,7 +255,7 @@ impl Session {
         for (entry, overlay) in overlays {
             set.set(*entry, overlay.clone());
         }
-        awaits_reply(&self.branch(), &set)
+        awaits_reply(&self.branch(), &set, self.paused)
     }
 
     /// The entries of the current branch, oldest first.
