@@ -51,7 +51,7 @@ pub struct Turn {
     pub overlays: Arc<Overlays>,
     /// The attempts begun so far, the last one last.
     pub exchanges: Vec<Exchange>,
-    /// What was adjusted.
+    /// What was adjusted in the request, and in the answers at no known place.
     pub repairs: Vec<Repair>,
 }
 
@@ -66,12 +66,20 @@ pub struct Exchange {
     pub head: Option<RequestHead>,
     /// How it ended; `None` while it runs.
     pub response: Option<Response>,
+    /// What was adjusted in its answer, each with its place.
+    pub repairs: Vec<Repair>,
 }
 
 impl Turn {
     /// When the last attempt began, in milliseconds since 1970.
     pub fn posted_at(&self) -> Option<u64> {
         self.exchanges.last().map(|exchange| exchange.posted_at)
+    }
+
+    /// All that was adjusted: in the request, and in the answer to each attempt.
+    pub fn all_repairs(&self) -> impl Iterator<Item = &Repair> {
+        let answers = self.exchanges.iter().flat_map(|exchange| &exchange.repairs);
+        self.repairs.iter().chain(answers)
     }
 
     /// How the last attempt ended.
@@ -141,6 +149,7 @@ impl Session {
                         posted_at: stamped.at,
                         head: head.clone(),
                         response: None,
+                        repairs: Vec::new(),
                     });
                 }
             }
@@ -156,7 +165,8 @@ impl Session {
             }
             Record::Repair { turn, repair } => {
                 if let Some(turn) = self.turn_mut(*turn) {
-                    turn.repairs.push(repair.clone());
+                    let answer = turn.exchanges.last_mut().filter(|_| repair.at.is_some());
+                    answer.map_or(&mut turn.repairs, |last| &mut last.repairs).push(repair.clone());
                 }
             }
             Record::CallProposed(proposed) => {
