@@ -159,10 +159,12 @@ fn profiles_bring_their_dialect_and_the_file_changes_it() {
         assert!(values.url.unwrap().value.starts_with("http"), "{name}");
     }
     let text = "effort = \"low\"\n[profiles.mine]\nurl = \"http://127.0.0.1:1/v1\"\n\
-        system_role = \"developer\"\nparallel_calls = false\neffort = \"high\"\n";
+        system_role = \"developer\"\nparallel_calls = false\njoin_user_messages = true\neffort = \"high\"\n";
     let mine = resolve("mine", text).unwrap().values;
     assert_eq!(mine.dialect().system_role, SystemRole::Developer);
     assert_eq!(mine.dialect().parallel_calls, Some(false));
+    assert!(mine.dialect().join_user_messages);
+    assert!(!resolve("llama.cpp", "").unwrap().values.dialect().join_user_messages);
     assert_eq!(mine.parameters().effort.as_deref(), Some("high"));
     let other = resolve("ollama", text).unwrap().values;
     assert_eq!(other.parameters().effort.as_deref(), Some("low"));
