@@ -14,6 +14,7 @@ mod notify;
 mod reports;
 mod signals;
 mod stdio;
+mod stray;
 mod suspend;
 mod terminal;
 mod themes;
