@@ -107,7 +107,7 @@ fn an_answer_is_kept_with_its_times_and_each_repair_with_its_place() {
 
     let loaded = session::load(&world.sessions()[0]).unwrap().session;
     let repairs: Vec<_> =
-        loaded.turns[0].repairs.iter().map(|repair| (&*repair.what, repair.at)).collect();
+        loaded.turns[0].all_repairs().map(|repair| (&*repair.what, repair.at)).collect();
     assert_eq!(repairs, [("call without index accepted", Some(caused))]);
     let response = loaded.turns[0].response().unwrap();
     assert!(response.sent && response.bytes == whole.bytes());
@@ -169,6 +169,47 @@ fn every_attempt_is_shown_with_what_came_of_it() {
     }
     let usage = stdout(&world.run(&["inspect", "--usage"]));
     assert!(usage.contains("attempt 1 of 2") && usage.contains("attempt 2 of 2"), "{usage}");
+}
+
+#[test]
+fn what_was_adjusted_in_an_attempt_that_was_tried_again_is_shown_with_it() {
+    let overloaded =
+        "event: error\ndata: {\"error\":{\"message\":\"x\",\"type\":\"overloaded_error\"}}\n\n";
+    let plain = format!("HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n{overloaded}");
+    let world = World::new();
+    let server =
+        Server::start(vec![vec![Step::Send(plain.into_bytes()), Step::Close], text("Here.")]);
+    let output = exec(&world, &server.url(), &[]);
+    assert_eq!(stdout(&output), "Here.\n", "{}", stderr(&output));
+    assert_eq!(server.requests().len(), 2);
+    let repair = "repair: events read in a reply of type 'text/plain'";
+    assert_eq!(stderr(&output).matches(repair).count(), 1, "{}", stderr(&output));
+    let shown = stdout(&world.run(&["inspect", "--response"]));
+    let (first, second) = shown.split_once("attempt 2 of 2").expect(&shown);
+    assert!(first.contains(repair) && !second.contains(repair), "{shown}");
+    assert!(stdout(&world.run(&["inspect"])).contains("events read in a reply of type"));
+}
+
+#[test]
+fn the_headers_of_a_redirect_and_of_a_proxys_refusal_are_shown() {
+    let cases = [
+        ("307 Temporary Redirect", "location: https://elsewhere.example/v1"),
+        ("407 Proxy Authentication Required", "proxy-authenticate: Basic realm=\"lab\""),
+    ];
+    for (line, header) in cases {
+        let world = World::new();
+        let head =
+            format!("HTTP/1.1 {line}\r\n{header}\r\nx-echo: {KEY}\r\ncontent-length: 0\r\n\r\n");
+        let server = Server::start(vec![vec![Step::Send(head.into_bytes())]]);
+        let output = exec(&world, &server.url(), &[]);
+        assert_eq!(output.status.code(), Some(1));
+        let shown = stdout(&world.run(&["inspect", "--response"]));
+        let status = format!("HTTP {}", &line[..3]);
+        for words in [status.as_str(), header, "x-echo: [redacted]", "No body is kept"] {
+            assert!(shown.contains(words), "{words} is not in {shown}");
+        }
+        no_key_below(&world.data());
+    }
 }
 
 #[test]

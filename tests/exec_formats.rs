@@ -5,6 +5,7 @@
 mod rules;
 mod support;
 
+use serde_json::{Value, json};
 use support::limpid::{World, stderr, stdout};
 use support::server::{Server, Step, sse_head};
 
@@ -149,4 +150,189 @@ fn a_server_that_pauses_is_asked_to_go_on() {
         ["exec", "--format", "anthropic", "--url", &url, "--model", "m", "--max-turns", "3", "go"];
     assert_eq!(world.run(&arguments).status.code(), Some(3));
     assert_eq!(server.requests().len(), 3);
+}
+
+/// What a server sends of one call, or ends a reply with.
+#[derive(Clone, Copy)]
+enum Piece<'a> {
+    /// The call at this place begins: id and name.
+    Begin(usize, &'a str, &'a str),
+    /// More of its arguments.
+    More(usize, &'a str),
+    /// It is whole.
+    End(usize),
+    /// So is the reply.
+    Done,
+    /// The reply was cut off by the output limit.
+    Cut,
+}
+
+/// These pieces as the format streams them.
+fn stream(format: &str, pieces: &[Piece<'_>]) -> Vec<Step> {
+    let event = if format == "anthropic" { anthropic_events } else { responses_events };
+    let events: Vec<String> =
+        pieces.iter().flat_map(|piece| event(*piece)).map(|event| event.to_string()).collect();
+    self::events(&events.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn anthropic_events(piece: Piece<'_>) -> Vec<Value> {
+    let end = |reason: &str| {
+        let end = json!({"type": "message_delta", "delta": {"stop_reason": reason}});
+        vec![end, json!({"type": "message_stop"})]
+    };
+    match piece {
+        Piece::Begin(index, id, name) => {
+            let block = json!({"type": "tool_use", "id": id, "name": name, "input": {}});
+            vec![json!({"type": "content_block_start", "index": index, "content_block": block})]
+        }
+        Piece::More(index, json) => {
+            let delta = json!({"type": "input_json_delta", "partial_json": json});
+            vec![json!({"type": "content_block_delta", "index": index, "delta": delta})]
+        }
+        Piece::End(index) => vec![json!({"type": "content_block_stop", "index": index})],
+        Piece::Done => end("tool_use"),
+        Piece::Cut => end("max_tokens"),
+    }
+}
+
+fn responses_events(piece: Piece<'_>) -> Vec<Value> {
+    match piece {
+        Piece::Begin(index, id, name) => {
+            let item = json!({"type": "function_call", "id": format!("fc_{index}"), "call_id": id,
+                "name": name, "arguments": "", "status": "in_progress"});
+            vec![json!({"type": "response.output_item.added", "output_index": index, "item": item})]
+        }
+        Piece::More(index, json) => vec![json!({"output_index": index, "delta": json,
+            "type": "response.function_call_arguments.delta"})],
+        // Servers send the item without what came in pieces, too.
+        Piece::End(index) => {
+            let item = json!({"type": "function_call", "id": format!("fc_{index}"),
+                "status": "completed"});
+            vec![json!({"type": "response.output_item.done", "output_index": index, "item": item})]
+        }
+        Piece::Done => {
+            vec![json!({"type": "response.completed", "response": {"status": "completed"}})]
+        }
+        Piece::Cut => vec![json!({"type": "response.incomplete", "response": {
+            "status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}})],
+    }
+}
+
+/// A reply that asks for one call.
+fn one_call(format: &str, name: &str, arguments: &str, end: Piece<'_>) -> Vec<Step> {
+    let (id, at) = ("same", 0);
+    stream(format, &[Piece::Begin(at, id, name), Piece::More(at, arguments), Piece::End(at), end])
+}
+
+/// A reply that asks for nothing.
+fn answer(format: &str) -> Vec<Step> {
+    if format == "anthropic" {
+        let text = json!({"type": "text", "text": "Done."});
+        let start = json!({"type": "content_block_start", "index": 0, "content_block": text});
+        let end = json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}});
+        return events(&[&start.to_string(), &end.to_string(), r#"{"type":"message_stop"}"#]);
+    }
+    let delta = json!({"type": "response.output_text.delta", "output_index": 0, "delta": "Done."});
+    let end = json!({"type": "response.completed", "response": {"status": "completed"}});
+    events(&[&delta.to_string(), &end.to_string()])
+}
+
+/// Runs the scripts to their end; every request has to be one that a strict server takes. Returns
+/// what the last one tells of the calls: ids and results.
+fn answered(format: &str, world: &World, mut scripts: Vec<Vec<Step>>) -> Vec<(String, String)> {
+    scripts.push(answer(format));
+    let turns = scripts.len();
+    let server = Server::start(scripts);
+    let url = server.url();
+    let output =
+        world.run(&["exec", "--yolo", "--format", format, "--url", &url, "--model", "m", "go"]);
+    assert_eq!(stdout(&output), "Done.\n", "{format}: {}", stderr(&output));
+    let requests = server.requests();
+    assert_eq!(requests.len(), turns, "{format}");
+    let mut last = Value::Null;
+    for request in &requests {
+        last = serde_json::from_slice(&request.body).unwrap();
+        if format == "anthropic" { rules::anthropic(&last) } else { rules::responses(&last) }
+    }
+    let items: Vec<&Value> = if format == "anthropic" {
+        let messages = last["messages"].as_array().unwrap().iter();
+        messages.flat_map(|message| message["content"].as_array().unwrap()).collect()
+    } else {
+        last["input"].as_array().unwrap().iter().collect()
+    };
+    let results = items.iter().filter_map(|item| {
+        let (id, text) = match item["type"].as_str()? {
+            "tool_result" => ("tool_use_id", "content"),
+            "function_call_output" => ("call_id", "output"),
+            _ => return None,
+        };
+        Some((item[id].as_str()?.to_owned(), item[text].as_str()?.to_owned()))
+    });
+    results.collect()
+}
+
+const FORMATS: [&str; 2] = ["anthropic", "openai-responses"];
+
+#[test]
+fn f10_f11_unusable_calls_are_answered_and_never_run() {
+    let cases = [
+        ("bash", "[\"touch canary\"]", Piece::Done, "object"),
+        ("bash", "{\"command\":\"touch canary\"", Piece::Done, "not run"),
+        ("bash", "{\"cmd\":\"touch canary\"}", Piece::Done, "command"),
+        ("bash", "{\"command\":[\"touch\",\"canary\"]}", Piece::Done, "command"),
+        ("bash", "", Piece::Done, "command"),
+        ("shell", "{\"command\":\"touch canary\"}", Piece::Done, "no tool \"shell\""),
+        ("", "{\"command\":\"touch canary\"}", Piece::Done, "tool"),
+        ("bash", "{\"command\":\"touch canary", Piece::Cut, "limit"),
+        ("bash", "{\"command\":\"touch canary\"}", Piece::Cut, "limit"),
+    ];
+    for format in FORMATS {
+        let scripts =
+            cases.map(|(name, arguments, end, _)| one_call(format, name, arguments, end)).to_vec();
+        let world = World::new();
+        let results = answered(format, &world, scripts);
+        assert!(!world.project().join("canary").exists(), "{format}");
+        assert_eq!(results.len(), cases.len(), "{format}: {results:?}");
+        for ((_, result), (_, arguments, _, words)) in results.iter().zip(cases) {
+            assert!(result.contains(words), "{format} {arguments}: {words} is not in {result}");
+        }
+    }
+}
+
+#[test]
+fn f12_calls_under_one_id_or_in_fragments_stay_two_calls() {
+    use Piece::{Begin, Done, End, More};
+    let one_id = [
+        Begin(0, "same", "bash"),
+        More(0, "{\"command\":\"echo one >> log\"}"),
+        End(0),
+        Begin(1, "same", "bash"),
+        More(1, "{\"command\":\"echo two >> log\"}"),
+        End(1),
+        Done,
+        Done,
+    ];
+    // The pieces mixed, and ids from the turn before.
+    let interleaved = [
+        Begin(0, "same", "bash"),
+        Begin(1, "b", "bash"),
+        More(0, "{\"command\":\"echo "),
+        More(1, "{\"command\":\"echo "),
+        More(0, "three >> log\"}"),
+        More(1, "four >> log\"}"),
+        End(0),
+        End(1),
+        Done,
+    ];
+    for format in FORMATS {
+        let world = World::new();
+        let scripts = vec![stream(format, &one_id), stream(format, &interleaved)];
+        let results = answered(format, &world, scripts);
+        let log = std::fs::read_to_string(world.project().join("log")).unwrap();
+        assert_eq!(log, "one\ntwo\nthree\nfour\n", "{format}");
+        let mut ids: Vec<&str> = results.iter().map(|(id, _)| id.as_str()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), 4, "{format}: {results:?}");
+    }
 }

@@ -81,7 +81,13 @@ impl Tool for Noting {
                 CallStatus::Exited(0)
             };
             let text = format!("ran {}", job.command);
-            Outcome { status, text, receipt: Receipt::default(), duration_ms: 1 }
+            Outcome {
+                status,
+                text,
+                receipt: Receipt::default(),
+                duration_ms: 1,
+                withheld: Vec::new(),
+            }
         })
     }
 }
@@ -437,6 +443,29 @@ fn the_turn_limit_ends_the_loop_and_continue_goes_on() {
         };
         assert_eq!(reason, TransitionReason::Answered);
         assert_eq!(rig.session.turns.len(), 4);
+    });
+}
+
+#[test]
+fn the_turn_limit_within_a_pause_ends_the_loop_and_continue_goes_on() {
+    runtime().block_on(async {
+        let mut reply = Reply::of_text("I look.");
+        reply.stop_reason = Some("pause_turn".into());
+        let mut rig = rig(vec![Scripted { reply, stop: false }], Mode::Yolo, 1);
+        let reason = rig.prompt("go", &mut vec![].into_iter()).await;
+        assert_eq!(reason, TransitionReason::TurnLimit(1));
+        rig.send(Command::Continue).await;
+        let reason = loop {
+            if let Event::Record(stamped) = rig.handle.events.recv().await.unwrap() {
+                rig.session.apply(&stamped);
+                if let Record::Ended(reason) = &stamped.record {
+                    break reason.clone();
+                }
+            }
+        };
+        assert_eq!(reason, TransitionReason::Answered);
+        let told: Vec<_> = rig.session.branch().iter().map(|entry| entry.text()).collect();
+        assert_eq!(told, ["system", "go", "I look.", "done"]);
     });
 }
 

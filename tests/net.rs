@@ -87,7 +87,8 @@ fn quick() -> Client {
 
 /// Posts, reads to the end, decodes.
 async fn exchange(client: &Client, url: String) -> Result<Reply, Failure> {
-    let mut response = client.post(&endpoint(url), parts(&["{}"])).await?;
+    let mut response =
+        client.post(&endpoint(url), parts(&["{}"])).await.map_err(|none| none.failure)?;
     let mut decoder = Decoder::new(Format::OpenaiChat, &response.head);
     let end = loop {
         match response.chunk().await {
@@ -232,7 +233,7 @@ async fn anthropic_gets_its_own_headers_and_a_redirect_does_not() {
     let (address, _requests) = answering(format!(
         "HTTP/1.1 307 Temporary Redirect\r\nlocation: http://{other}/\r\ncontent-length: 0\r\n\r\n"
     ));
-    let failure = Client::new().post(&at(address, key), parts(&["{}"])).await.unwrap_err();
+    let failure = Client::new().post(&at(address, key), parts(&["{}"])).await.unwrap_err().failure;
     assert_failure(&failure, FailureKind::NotFound, &["not followed, key not sent"]);
     assert!(other_requests.try_recv().is_err());
 }

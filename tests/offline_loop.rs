@@ -50,7 +50,13 @@ impl Tool for Echo {
             } else {
                 (CallStatus::Exited(0), format!("ran {}\n[exit code 0]", job.command))
             };
-            Outcome { status, text, receipt: Receipt::default(), duration_ms: 1 }
+            Outcome {
+                status,
+                text,
+                receipt: Receipt::default(),
+                duration_ms: 1,
+                withheld: Vec::new(),
+            }
         })
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use limpid::conversation::CallStatus;
 use limpid::text::Secrets;
-use limpid::tools::{Bash, Job, Sample, Settings, TIME_LIMIT, Tool};
+use limpid::tools::{Bash, Job, Sample, Settings, TIME_LIMIT, Tool, Withheld};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -39,7 +39,7 @@ fn settings() -> Settings {
     Settings {
         directory: std::env::temp_dir(),
         time_limit: TIME_LIMIT,
-        withheld: Vec::new(),
+        withheld: Withheld::default(),
         secrets: Secrets::default(),
         minder: env!("CARGO_BIN_EXE_limpid").into(),
     }

@@ -159,10 +159,12 @@ fn profiles_bring_their_dialect_and_the_file_changes_it() {
         assert!(values.url.unwrap().value.starts_with("http"), "{name}");
     }
     let text = "effort = \"low\"\n[profiles.mine]\nurl = \"http://127.0.0.1:1/v1\"\n\
-        system_role = \"developer\"\nparallel_calls = false\neffort = \"high\"\n";
+        system_role = \"developer\"\nparallel_calls = false\njoin_user_messages = true\neffort = \"high\"\n";
     let mine = resolve("mine", text).unwrap().values;
     assert_eq!(mine.dialect().system_role, SystemRole::Developer);
     assert_eq!(mine.dialect().parallel_calls, Some(false));
+    assert!(mine.dialect().join_user_messages);
+    assert!(!resolve("llama.cpp", "").unwrap().values.dialect().join_user_messages);
     assert_eq!(mine.parameters().effort.as_deref(), Some("high"));
     let other = resolve("ollama", text).unwrap().values;
     assert_eq!(other.parameters().effort.as_deref(), Some("low"));
@@ -196,6 +198,10 @@ fn a_broken_file_is_named_with_line_and_fix_and_nothing_starts() {
         ("[profiles.openai]\nkey_env = \"secret 1\"\n", ":2:", "name of the variable"),
         ("[profiles.openai]\nmodel = \"gsk_secret1234567890\"\n", ":2:", "looks like a key"),
         ("[profiles.openai]\napi_key = \"secret\"\n", ":2:", "never kept in this file"),
+        ("pass_to_commands = \"GH_TOKEN\"\n", ":1:", "must be a list of names of variables"),
+        ("pass_to_commands = [\"secret 1\"]\n", ":1:", "their values are never written"),
+        ("pass_to_commands = [\"ghp_secret123456\"]\n", ":1:", "their values are never written"),
+        ("[profiles.openai]\npass_to_commands = []\n", ":2:", "above the first"),
         ("profile = \"depseek\"\n", "config.toml:1", "Did you mean deepseek?"),
     ];
     for (text, place, words) in cases {
@@ -264,7 +270,8 @@ fn several_profiles_in_the_environment_are_listed_and_none_is_used() {
 #[test]
 fn config_prints_every_value_with_its_source_and_no_key() {
     let world = World::new();
-    let path = write_config(&world, "max_turns = 9\n");
+    let path =
+        write_config(&world, "max_turns = 9\npass_to_commands = [\"GH_TOKEN\", \"A_KEY\"]\n");
     let output = world
         .limpid(&["config", "--temperature", "0.3"])
         .envs([("DEEPSEEK_API_KEY", "canary-1"), ("MODEL_ID", "m-1")])
@@ -286,6 +293,8 @@ fn config_prints_every_value_with_its_source_and_no_key() {
     assert_eq!(line("temperature"), "temperature 0.3 --temperature");
     assert_eq!(line("max_turns"), format!("max_turns 9 {}:1", path.display()));
     assert_eq!(line("command_timeout"), "command_timeout 120 built in");
+    let passed = format!("pass_to_commands GH_TOKEN A_KEY {}:2", path.display());
+    assert_eq!(line("pass_to_commands"), passed);
     assert_eq!(line("effort"), "effort not set");
     assert_eq!(line("reasoning_back"), "reasoning_back with_calls built-in profile deepseek");
     assert!(!told.contains("canary"), "{told}");
@@ -298,6 +307,7 @@ fn config_set_changes_one_value_and_keeps_comments() {
     for (name, value) in [
         ("max_turns", "12"),
         ("profile", "deepseek"),
+        ("pass_to_commands", "[\"GH_TOKEN\"]"),
         ("profiles.llama.cpp.model", "123"),
         ("profiles.openai.allow_http", "true"),
     ] {
@@ -307,7 +317,7 @@ fn config_set_changes_one_value_and_keeps_comments() {
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(
         text,
-        "# mine\nmax_turns = 12 # few\nprofile = \"deepseek\"\n\n[profiles.\"llama.cpp\"]\nmodel = \"123\"\n\n[profiles.openai]\nallow_http = true\n"
+        "# mine\nmax_turns = 12 # few\nprofile = \"deepseek\"\npass_to_commands = [\"GH_TOKEN\"]\n\n[profiles.\"llama.cpp\"]\nmodel = \"123\"\n\n[profiles.openai]\nallow_http = true\n"
     );
     for (name, value, words) in [
         ("max_turn", "3", "did you mean max_turns?"),
@@ -380,6 +390,25 @@ fn doctor_finds_what_is_wrong_and_how_to_put_it_right() {
     let output = world.run(&["doctor"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(stdout(&output).contains("config.toml:1"), "{}", stdout(&output));
+}
+
+#[test]
+fn doctor_names_what_commands_get_and_what_they_do_not() {
+    let world = World::new();
+    let path = write_config(&world, "pass_to_commands = [\"GH_TOKEN\", \"NOT_SET_KEY\"]\n");
+    let variables = [("GH_TOKEN", "canary"), ("A_KEY", "canary"), ("B_SECRET", "canary")];
+    let output = world.limpid(&["doctor"]).envs(variables).output().unwrap();
+    let told = stdout(&output);
+    let path = path.display();
+    for line in [
+        "ok    commands   A_KEY, B_SECRET: withheld. To pass one on: pass_to_commands in config.toml"
+            .to_owned(),
+        format!("ok    commands   GH_TOKEN: passed on ({path}:1)"),
+        format!("note  commands   NOT_SET_KEY is to be passed on ({path}:1), but is not set"),
+    ] {
+        assert!(told.lines().any(|other| other == line), "{line} in {told}");
+    }
+    assert!(!told.contains("canary"), "{told}");
 }
 
 #[test]

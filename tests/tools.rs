@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use limpid::conversation::CallStatus;
 use limpid::text::Secrets;
-use limpid::tools::{Bash, Job, Outcome, Sample, Settings, TIME_LIMIT, Tool};
+use limpid::tools::{Bash, Job, Outcome, Sample, Settings, TIME_LIMIT, Tool, Withheld};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -15,7 +15,7 @@ fn settings() -> Settings {
     Settings {
         directory: std::env::temp_dir(),
         time_limit: TIME_LIMIT,
-        withheld: Vec::new(),
+        withheld: Withheld::default(),
         secrets: Secrets::default(),
         minder: env!("CARGO_BIN_EXE_limpid").into(),
     }
@@ -418,7 +418,8 @@ fn secrets_are_withheld() {
 #[ignore = "run by secrets_are_withheld"]
 #[allow(clippy::print_stdout)]
 async fn child_with_secrets() {
-    let withheld = vec!["LIMPID_TEST_ENDPOINT_PASS".to_owned()];
+    let keys = vec!["LIMPID_TEST_ENDPOINT_PASS".to_owned()];
+    let withheld = Withheld { keys, passed: Vec::new() };
     let settings = Settings { withheld, ..settings() };
     println!("{}", run_with(settings, "env; tr '\\0' '\\n' </proc/$PPID/environ").await.text);
 }

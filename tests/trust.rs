@@ -9,7 +9,7 @@ use std::process::Output;
 
 use support::limpid::{World, stderr, stdout};
 use support::pty::Screen;
-use support::server::{Server, Step, text};
+use support::server::{Server, Step, calls, text};
 
 fn plant(world: &World, text: &str) {
     std::fs::write(world.project().join(".env"), text).unwrap();
@@ -335,4 +335,44 @@ fn a_dot_env_that_cannot_be_read_holds_nothing_up() {
     let output = world.run(&["exec", "--offline-pace", "full", "hi"]);
     assert!(output.status.success(), "{}", told(&output));
     assert!(stderr(&output).contains("not a regular file"), "{}", told(&output));
+}
+
+/// C7
+#[test]
+fn a_command_gets_a_withheld_variable_only_by_the_users_own_config() {
+    let commands = ["echo $GH_TOKEN; false", "echo \"<$GH_TOKEN>\"", "echo no OTHER_KEY; exit 4"];
+    let run = |world: &World| {
+        let server = Server::start(vec![calls(&commands), text("Done.")]);
+        let output = world
+            .limpid(&["exec", "--url", &server.url(), "--model", "m", "--yolo", "hi"])
+            .envs([("GH_TOKEN", "canary-token"), ("OTHER_KEY", "x"), ("THIRD_KEY", "x")])
+            .output()
+            .unwrap();
+        assert_eq!(stdout(&output), "Done.\n", "{}", stderr(&output));
+        let body = String::from_utf8(server.requests()[1].body.clone()).unwrap();
+        (body, stderr(&output))
+    };
+    // A project cannot pass it on, whatever it holds.
+    let world = World::new();
+    plant(&world, "pass_to_commands=GH_TOKEN\nLIMPID_PASS_TO_COMMANDS=GH_TOKEN\n");
+    let config = "pass_to_commands = [\"GH_TOKEN\"]\n";
+    for folder in ["", "limpid", ".limpid", ".config/limpid"] {
+        let folder = world.project().join(folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("config.toml"), config).unwrap();
+    }
+    let (body, told) = run(&world);
+    assert!(body.contains("<>") && !body.contains("canary-token"), "{body}");
+    // The user is told, once for each; the model is not.
+    let notice = "GH_TOKEN was withheld from this command. If commands are to have it, add it in \
+                  config.toml, pass_to_commands = [\"GH_TOKEN\"], and start limpid anew.";
+    assert_eq!(told.matches(notice).count(), 1, "{told}");
+    assert_eq!(told.matches("OTHER_KEY was withheld from this command").count(), 1, "{told}");
+    assert!(!told.contains("THIRD_KEY") && !body.contains("was withheld"), "{told}");
+
+    std::fs::create_dir_all(world.home().join(".config/limpid")).unwrap();
+    std::fs::write(world.home().join(".config/limpid/config.toml"), config).unwrap();
+    let (body, told) = run(&world);
+    assert!(body.contains("<canary-token>"), "{body}");
+    assert!(!told.contains("GH_TOKEN was withheld") && told.contains("OTHER_KEY was"), "{told}");
 }

@@ -167,6 +167,62 @@ fn a_chat_body_to_the_byte() {
     assert_eq!(body(&request), expected.concat());
 }
 
+/// As the templates of some models want it: the user and the model take turns.
+#[test]
+fn user_messages_in_a_row_are_joined_where_the_profile_says_so() {
+    let mut joining = settings(Format::OpenaiChat);
+    joining.tools.clear();
+    joining.dialect.join_user_messages = true;
+    let mut history = History::default();
+    let mut say = |role, origin, words: &str| {
+        history.append(role, origin, vec![text(words)]);
+        history.clone()
+    };
+    say(Role::System, Origin::System, "Be brief.");
+    say(Role::User, Origin::Context, "Rules of \"x\":\n1");
+    let first = say(Role::User, Origin::User, "Hello.");
+    say(Role::Assistant, Origin::Model, "Hi.");
+    say(Role::User, Origin::User, "$ ls");
+    let second = say(Role::User, Origin::User, "Go \\on.");
+    let mut assembler = Assembler::default();
+    let mut sent = |history: &History, settings: &Settings| {
+        let request = assembler.assemble(history.entries(), &Overlays::default(), settings);
+        (body(&request), request)
+    };
+    let begin = concat!(
+        r#"{"model":"m","messages":[{"role":"system","content":"Be brief."}"#,
+        r#",{"role":"user","content":"Rules of \"x\":\n1\n\nHello."}"#,
+    );
+    let end = r#"],"stream":true,"stream_options":{"include_usage":true}}"#;
+    let (bytes, request) = sent(&first, &joining);
+    assert_eq!(bytes, format!("{begin}{end}"));
+    assert_eq!(request.repairs, ["2 user messages in a row are sent as one"]);
+    assert_eq!(roles(&request.parts), "system user");
+    let before = request.parts;
+
+    let (bytes, request) = sent(&second, &joining);
+    let more = concat!(
+        r#",{"role":"assistant","content":"Hi."}"#,
+        r#",{"role":"user","content":"$ ls\n\nGo \\on."}"#,
+    );
+    assert_eq!(bytes, format!("{begin}{more}{end}"));
+    // Said of what is new; what was sent before stays what it was.
+    assert_eq!(request.repairs, ["2 user messages in a row are sent as one"]);
+    assert_eq!(cache_break(&request.parts, &before), None);
+    let session = session(second.entries());
+    let rows = outline(&request.parts, &before, &session);
+    assert_eq!(rows[1].origins, [Origin::Context, Origin::User]);
+    assert_eq!(rows[1].change, Change::Same);
+    let (_, request) = sent(&second, &joining);
+    assert!(request.repairs.is_empty(), "{:?}", request.repairs);
+
+    // Without the switch each is a message, as ever.
+    joining.dialect.join_user_messages = false;
+    let (bytes, request) = sent(&second, &joining);
+    assert!(bytes.contains(r#"\n1"},{"role":"user","content":"Hello."}"#), "{bytes}");
+    assert_eq!(roles(&request.parts), "system user×2 assistant user×2");
+}
+
 #[test]
 fn parameters_and_switches_have_their_names_in_each_format() {
     let history = conversation();

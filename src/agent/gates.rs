@@ -15,8 +15,8 @@ use super::recorder::Recorder;
 use crate::approval::{self, Mode, Verdict};
 use crate::conversation::{
     Asker, CallDecided, CallFinished, CallId, CallProposed, CallResult, CallState, CallStatus,
-    DecidedBy, Decision, EntryId, LoopState, Progress, ProposedCall, Receipt, Record, Repair,
-    RequestRecord, Scope, TurnNumber,
+    DecidedBy, Decision, EntryId, LoopState, OWN_COMMAND, Progress, ProposedCall, Receipt, Record,
+    Repair, RequestRecord, Scope, TurnNumber,
 };
 use crate::tools::{Job, Outcome, Sample, Tool};
 use crate::wire::{Assembler, Request, Settings};
@@ -85,6 +85,8 @@ pub struct Acting {
     attended: bool,
     /// Exact commands that the user allowed for the rest of the session.
     allowed: HashSet<String>,
+    /// Withheld variables of which the user was told.
+    withheld: HashSet<String>,
     decisions: mpsc::Receiver<(CallId, Decision)>,
     /// The command that was denied last, and how often in a row.
     denied: Option<(String, u32)>,
@@ -110,7 +112,8 @@ impl Acting {
         attended: bool,
         decisions: mpsc::Receiver<(CallId, Decision)>,
     ) -> Self {
-        Self { tools, mode, attended, allowed: HashSet::new(), decisions, denied: None }
+        let (allowed, withheld) = (HashSet::new(), HashSet::new());
+        Self { tools, mode, attended, allowed, withheld, decisions, denied: None }
     }
 
     /// A new prompt: what was denied before it no longer counts.
@@ -165,12 +168,13 @@ impl Acting {
                 self.decide_and_run(call, candidate, verdict, recorder, stop).await
             }
         };
-        let Answer { text, status, mut receipt, duration_ms } = answer;
+        let Answer { text, status, mut receipt, duration_ms, withheld } = answer;
         receipt.sent = text.len() as u64;
         let is_error = !matches!(status, CallStatus::Exited(_));
         let finished =
             CallFinished { call: call.clone(), status, duration_ms, receipt, output: None };
         recorder.record(Record::CallFinished(finished)).await;
+        self.tell_withheld(withheld, recorder).await;
         CallResult { call: call.clone(), text, is_error }
     }
 
@@ -204,11 +208,10 @@ impl Acting {
                 self.decide_and_run(&call, candidate, verdict, recorder, stop).await
             }
         };
-        let Answer { text, status, mut receipt, duration_ms } = answer;
+        let Answer { text, status, mut receipt, duration_ms, withheld } = answer;
         let ran = !matches!(status, CallStatus::Denied | CallStatus::NotRun(_));
         let (output, told) = if told && ran {
-            let note =
-                format!("I ran this command myself; it was no call of yours.\n$ {command}\n{text}");
+            let note = format!("{OWN_COMMAND}{command}\n{text}");
             (note.clone(), Some(note))
         } else {
             (text, None)
@@ -216,7 +219,22 @@ impl Acting {
         receipt.sent = told.as_ref().map_or(0, |told| told.len() as u64);
         let finished = CallFinished { call, status, duration_ms, receipt, output: Some(output) };
         recorder.record(Record::CallFinished(finished)).await;
+        self.tell_withheld(withheld, recorder).await;
         told
+    }
+
+    /// Tells the user, once for each, of variables for want of which a command may have failed. The
+    /// model is told nothing of it.
+    async fn tell_withheld(&mut self, withheld: Vec<String>, recorder: &mut Recorder) {
+        for name in withheld {
+            if self.withheld.insert(name.clone()) {
+                let notice = format!(
+                    "{name} was withheld from this command. If commands are to have it, add it in \
+                     config.toml, pass_to_commands = [\"{name}\"], and start limpid anew."
+                );
+                recorder.progress(Progress::Notice(notice)).await;
+            }
+        }
     }
 
     async fn decide_and_run(
@@ -274,7 +292,7 @@ impl Acting {
                 // Nobody decided.
                 None => return Err(Answer::not_started()),
                 Some(Decision::Allow { command: executed, scope }) => {
-                    let allowed = self.allow(executed, scope);
+                    let allowed = self.allow(executed, scope).map_err(Answer::denied);
                     allowed.map(|(executed, by)| {
                         decided.by = by;
                         executed
@@ -322,10 +340,10 @@ impl Acting {
     }
 
     /// An allowed text may differ from the proposed one, so what no one may run is refused here too.
-    fn allow(&mut self, executed: String, scope: Scope) -> Result<(String, DecidedBy), Answer> {
+    fn allow(&mut self, executed: String, scope: Scope) -> Result<(String, DecidedBy), String> {
         let analysis = approval::analyse(&executed);
         if let Verdict::Deny(why) = approval::judge(&executed, Mode::Ask, &self.allowed, true) {
-            return Err(Answer::denied(why));
+            return Err(why);
         }
         if scope == Scope::Session && analysis.dangers.is_empty() {
             self.allowed.insert(executed.clone());
@@ -384,7 +402,7 @@ async fn run(
         stop: stop.child_token(),
     };
     let mut running = tool.run(job);
-    let Outcome { status, text, receipt, duration_ms } = loop {
+    let Outcome { status, text, receipt, duration_ms, withheld } = loop {
         tokio::select! {
             biased;
             outcome = &mut running => break outcome,
@@ -395,7 +413,7 @@ async fn run(
         }
     };
     let text = note(!matches!(status, CallStatus::NotRun(_))) + &text;
-    Answer { text, status, receipt, duration_ms }
+    Answer { text, status, receipt, duration_ms, withheld }
 }
 
 /// A result in the making.
@@ -404,11 +422,14 @@ struct Answer {
     status: CallStatus,
     receipt: Receipt,
     duration_ms: u64,
+    /// Variables that the command may have wanted and was not given.
+    withheld: Vec<String>,
 }
 
 impl Answer {
     fn of(text: String, status: CallStatus) -> Self {
-        Self { text, status, receipt: Receipt::default(), duration_ms: 0 }
+        let (receipt, withheld) = (Receipt::default(), Vec::new());
+        Self { text, status, receipt, duration_ms: 0, withheld }
     }
 
     fn not_run(text: String, why: String) -> Self {

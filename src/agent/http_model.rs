@@ -16,7 +16,7 @@ use crate::conversation::{
     Failure, FailureKind, Place, Progress, Record, Repair, Reply, Response, TurnNumber,
 };
 use crate::net::retry::{self, Stop, Verdict};
-use crate::net::{self, Client, Departure, Endpoint};
+use crate::net::{self, Client, Departure, Endpoint, NoAnswer};
 use crate::text::{self, Secrets};
 use crate::wire::{Decoder, End, Format, Request};
 
@@ -70,6 +70,10 @@ impl Model for HttpModel {
             };
             match retry::judge(attempt, chance(), SystemTime::now()) {
                 Verdict::Retry(wait) => {
+                    // Those of the last attempt come with its reply.
+                    for repair in reply.repairs.iter().cloned() {
+                        recorder.record(Record::Repair { turn, repair }).await;
+                    }
                     if !wait_for(wait, number + 1, failure, recorder, stop).await {
                         return Reply { stopped: true, ..Reply::default() };
                     }
@@ -147,8 +151,12 @@ impl HttpModel {
         let mut should_retry = None;
         let mut reply = match posted {
             None => Reply { stopped: true, ..Reply::default() },
-            Some(Err(failure)) => {
+            Some(Err(NoAnswer { failure, head })) => {
                 exchange.status = failure.status;
+                if let Some(mut head) = head {
+                    watch.head(&mut head);
+                    exchange.headers = head.headers;
+                }
                 Reply { failure: Some(failure), ..Reply::default() }
             }
             Some(Ok(mut response)) => {

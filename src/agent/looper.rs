@@ -118,6 +118,9 @@ impl<M: Model> Loop<M> {
         }
         let told = blocks.iter().any(|block| matches!(block, Block::Text(_)));
         let entry = self.remember(Role::Assistant, Origin::Model, blocks).await;
+        if reply.is_paused() {
+            self.state.paused = Some(entry.id);
+        }
         self.acting.propose(turn, entry.id, &calls, &mut self.recorder).await;
         if told
             && calls.is_empty()

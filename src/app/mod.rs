@@ -16,6 +16,7 @@ mod pen;
 mod reports;
 mod signals;
 mod stdio;
+mod stray;
 mod suspend;
 mod terminal;
 mod themes;

@@ -14,8 +14,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rustix::fs::OFlags;
 
-use super::reports;
-use crate::session::own_file;
+use super::stray;
 
 /// The terminal opened for reading without waiting: once, because crossterm goes on watching the
 /// first that it saw.
@@ -59,7 +58,7 @@ impl Stdio {
             stdout: io::stdout().as_fd().try_clone_to_owned()?,
             stderr: io::stderr().as_fd().try_clone_to_owned()?,
         };
-        let file = file()?;
+        let file = stray::file()?;
         rustix::stdio::dup2_stdout(&file)?;
         rustix::stdio::dup2_stderr(&file)?;
         // Where it cannot be opened, it stays as it is.
@@ -89,11 +88,4 @@ fn unhurried() -> io::Result<File> {
     let path = if cfg!(target_os = "linux") { "/proc/self/fd/0" } else { "/dev/tty" };
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
-}
-
-/// `stray.log`; where none can be written, nowhere.
-fn file() -> io::Result<File> {
-    let kept = reports::folder()
-        .and_then(|folder| own_file().append(true).create(true).open(folder.join("stray.log")));
-    kept.or_else(|_| OpenOptions::new().write(true).open("/dev/null"))
 }

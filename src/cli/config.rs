@@ -9,6 +9,9 @@ use super::{Connection, usage};
 use crate::config::{self, Choice, Places, Wish, write_config};
 use crate::text::{self, Show};
 
+/// Columns that names take.
+const NAME: usize = 18;
+
 /// Prints every value. Keys are told by their variable only.
 pub(super) fn show(connection: &Connection) -> color_eyre::Result<ExitCode> {
     let loaded = match connection.load(Asking::Never) {
@@ -52,7 +55,7 @@ pub(super) fn show(connection: &Connection) -> color_eyre::Result<ExitCode> {
     let width = rows.iter().map(|(_, value, _)| value.chars().count()).max().unwrap_or(0).min(60);
     let mut out = io::stdout().lock();
     for (name, value, source) in rows {
-        let line = format!("{name:<16} {value:<width$}  {source}");
+        let line = format!("{name:<NAME$} {value:<width$}  {source}");
         writeln!(out, "{}", text::visible(line.trim_end(), Show::Prose))?;
     }
     writeln!(out)?;
@@ -61,9 +64,9 @@ pub(super) fn show(connection: &Connection) -> color_eyre::Result<ExitCode> {
         Some(path) => format!("{} (does not exist)", path.display()),
         None => "neither XDG_CONFIG_HOME nor HOME names a directory".to_owned(),
     };
-    writeln!(out, "config.toml      {}", text::visible(&file, Show::Prose))?;
+    writeln!(out, "{:<NAME$} {}", "config.toml", text::visible(&file, Show::Prose))?;
     if let Some(dot_env) = &loaded.dot_env {
-        writeln!(out, ".env             {}", text::visible(dot_env, Show::Prose))?;
+        writeln!(out, "{:<NAME$} {}", ".env", text::visible(dot_env, Show::Prose))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -19,7 +19,7 @@ use crate::net::{Client, Endpoint, Key, Limits};
 use crate::offline;
 use crate::session::sessions_dir;
 use crate::text::{self, Language, Secrets};
-use crate::tools::{self, minder};
+use crate::tools::{self, Withheld, minder};
 use crate::tui::Keymap;
 use crate::wire::{Dialect, Format, Parameters, Settings};
 
@@ -76,7 +76,7 @@ pub struct Start {
     switchboard: Switchboard,
     command_limit: Duration,
     context: bool,
-    withheld: Vec<String>,
+    withheld: Withheld,
     /// What no file and no report may hold.
     pub secrets: Secrets,
 }
@@ -168,7 +168,7 @@ impl Connection {
             context: values.context.as_ref().is_none_or(|context| context.value),
             theme: values.theme.as_ref().map(|theme| theme.value.clone()),
             themes: Places::of(|name| std::env::var_os(name)).themes,
-            withheld: loaded.key_variables(),
+            withheld: loaded.withheld(),
             secrets: secrets.clone(),
             switchboard: Switchboard::new(self, &loaded, &way.profile, secrets),
             way,
@@ -292,7 +292,14 @@ impl Loaded {
         }
     }
 
-    /// Every variable that the settings name as a key's: commands get none of them.
+    /// What commands do not get.
+    pub(super) fn withheld(&self) -> Withheld {
+        let passed = self.settings.values.pass_to_commands.as_ref();
+        let passed = passed.map_or_else(Vec::new, |names| names.value.0.clone());
+        Withheld { keys: self.key_variables(), passed }
+    }
+
+    /// Every variable that the settings name as a key's.
     fn key_variables(&self) -> Vec<String> {
         let of_profiles = self.file.profiles.values().filter_map(|layer| layer.key_env.as_ref());
         let chosen = self.settings.values.key_env.as_ref();

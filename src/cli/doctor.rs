@@ -39,6 +39,7 @@ pub(super) fn run(connection: &Connection) -> color_eyre::Result<ExitCode> {
         Ok(loaded) => {
             findings.extend(settings(&loaded));
             findings.extend(profile(&loaded)?);
+            findings.extend(commands(&loaded));
         }
     }
     findings.extend(directories());
@@ -159,6 +160,31 @@ fn profile(loaded: &Loaded) -> io::Result<Vec<Finding>> {
         }
     }
     Ok(findings)
+}
+
+/// Which variables commands get, and which not.
+fn commands(loaded: &Loaded) -> Vec<Finding> {
+    let rule = loaded.withheld();
+    let withheld = rule.of(std::env::vars_os());
+    let withheld = if withheld.is_empty() {
+        "no variable that is set is withheld".to_owned()
+    } else {
+        let names = withheld.join(", ");
+        format!("{names}: withheld. To pass one on: pass_to_commands in config.toml")
+    };
+    let mut findings = vec![finding("commands", Verdict::Good, withheld)];
+    if let Some(names) = &loaded.settings.values.pass_to_commands {
+        for name in &names.value.0 {
+            let source = &names.source;
+            findings.push(if std::env::var_os(name).is_some() {
+                finding("commands", Verdict::Good, format!("{name}: passed on ({source})"))
+            } else {
+                let what = format!("{name} is to be passed on ({source}), but is not set");
+                finding("commands", Verdict::Note, what)
+            });
+        }
+    }
+    findings
 }
 
 /// What limpid keeps, and whether others can read it.

@@ -141,7 +141,7 @@ fn print(
         for row in rows_of_turn(turn, &parts, &previous, session) {
             writeln!(out, "{}", outline::line(&row))?;
         }
-        for repair in &turn.repairs {
+        for repair in turn.all_repairs() {
             writeln!(out, "!  · repair    {}", text::visible(&repair.what, Show::Prose))?;
         }
         for (word, why) in views::outcome(turn) {

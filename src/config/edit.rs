@@ -14,11 +14,10 @@ use super::file::File;
 pub fn set(path: &Path, text: &str, name: &str, value: &str) -> Result<String, String> {
     // A file that is broken already is named with its line, as at every start.
     File::parse(path, text).map_err(|problem| problem.to_string())?;
-    // As a number or a truth where it is one and fits, else as a text.
-    let literal = value
-        .parse::<Value>()
-        .ok()
-        .filter(|value| matches!(value, Value::Integer(_) | Value::Float(_) | Value::Boolean(_)));
+    // As a number, a truth or a list where it is one and fits, else as a text.
+    let literal = value.parse::<Value>().ok().filter(|value| {
+        matches!(value, Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::Array(_))
+    });
     if let Some(literal) = literal
         && let Ok(text) = with(path, text, name, literal)
     {

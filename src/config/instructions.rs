@@ -1,9 +1,11 @@
 //! A project's instructions: the AGENTS.md of the working directory and of those above it, up to the
 //! repository's root, or up to the home directory where there is no repository. They are read within
-//! bounds and told as they are; nothing in them changes a setting.
+//! bounds and told as they are; nothing in them changes a setting. What another user has put there is
+//! not told: anybody can write to `/tmp` and call it a repository.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// The file's name.
@@ -38,14 +40,22 @@ impl Found {
     }
 }
 
-/// Reads the instructions for work in a directory.
+/// Reads the instructions for work in a directory: those that belong to the user, to the superuser,
+/// or to whom the directory itself belongs.
 pub fn read(directory: &Path, home: Option<&Path>) -> Instructions {
+    let mut owners = vec![rustix::process::geteuid().as_raw(), 0];
+    owners.extend(fs::metadata(directory).map(|about| about.uid()));
+    read_of(directory, home, &owners)
+}
+
+/// Reads the instructions that belong to one of these users.
+fn read_of(directory: &Path, home: Option<&Path>, owners: &[u32]) -> Instructions {
     let mut notices = Vec::new();
     let mut found = Vec::new();
     let mut left = MOST;
     for directory in directories(directory, home) {
         let path = directory.join(NAME);
-        match read_file(&path, left) {
+        match read_file(&path, left, owners) {
             Ok(None) => {}
             Ok(Some(file)) => {
                 left -= file.text.len();
@@ -76,9 +86,17 @@ fn directories<'a>(directory: &'a Path, home: Option<&'a Path>) -> Vec<&'a Path>
     all.into_iter().take(last + 1).collect()
 }
 
-fn read_file(path: &Path, most: usize) -> Result<Option<Found>, String> {
-    if fs::symlink_metadata(path).is_ok_and(|about| about.is_symlink()) && !is_own(path) {
-        return Err("it is a link to something else than a .md file beside or below it".to_owned());
+fn read_file(path: &Path, most: usize, owners: &[u32]) -> Result<Option<Found>, String> {
+    let trusted = |about: &fs::Metadata| match about.uid() {
+        owner if owners.contains(&owner) => Ok(()),
+        owner => Err(format!("it belongs to another user ({owner}); copy it if you want it told")),
+    };
+    if let Ok(about) = fs::symlink_metadata(path) {
+        trusted(&about)?;
+        if about.is_symlink() && !is_own(path) {
+            let why = "it is a link to something else than a .md file beside or below it";
+            return Err(why.to_owned());
+        }
     }
     let about = match fs::metadata(path) {
         Ok(about) => about,
@@ -91,6 +109,9 @@ fn read_file(path: &Path, most: usize) -> Result<Option<Found>, String> {
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(|error| error.to_string())?;
+    // Of the file that is read, whatever may have taken the place of the other since.
+    let about = file.metadata().map_err(|error| error.to_string())?;
+    trusted(&about)?;
     file.take(most as u64).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     let whole = bytes.len() as u64 >= about.len();
     let text = match String::from_utf8(bytes) {
@@ -212,6 +233,44 @@ mod tests {
         }
         std::os::unix::fs::symlink("nothing.md", &link).unwrap();
         assert_eq!(read(&inside, None), Instructions::default());
+    }
+
+    #[test]
+    fn what_belongs_to_another_user_is_not_told_and_that_is_said() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path();
+        write(&top.join(".git"), "");
+        write(&top.join(NAME), "planted");
+        write(&top.join("mine/AGENTS.md"), "mine");
+        let me = fs::metadata(top).unwrap().uid();
+        let other = me + 1;
+        let Instructions { text, notices } = read_of(&top.join("mine"), None, &[other]);
+        assert_eq!(text, None);
+        let why = format!("is not told: it belongs to another user ({me})");
+        assert!(notices.len() == 2 && notices.iter().all(|n| n.contains(&why)), "{notices:?}");
+        // Only the superuser can give files away: then it is the real thing.
+        if me != 0 {
+            return;
+        }
+        std::os::unix::fs::chown(top.join(NAME), Some(65534), None).unwrap();
+        let Instructions { text, notices } = read(&top.join("mine"), None);
+        assert!(text.unwrap().ends_with("\n\nmine"));
+        let path = top.join(NAME);
+        assert_eq!(
+            notices,
+            [format!(
+                "{} is not told: it belongs to another user (65534); copy it if you want it told.",
+                path.display()
+            )]
+        );
+        // A link of theirs to a text of the user's own neither.
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("mine/AGENTS.md", &path).unwrap();
+        std::os::unix::fs::lchown(&path, Some(65534), None).unwrap();
+        assert_eq!(read(&top.join("mine"), None).notices.len(), 1);
+        // But all of it, in a directory of theirs: there one works by one's own choice.
+        std::os::unix::fs::chown(top.join("mine"), Some(65534), None).unwrap();
+        assert_eq!(read(&top.join("mine"), None).notices, [""; 0]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One source's values. What a source leaves open, the layer below it fills.
 
-use super::value::{Lang, Notify, Value};
+use super::value::{Lang, Names, Notify, Value};
 use super::{Source, Sourced};
 use crate::wire::{CallIds, Dialect, Format, MaxTokens, Parameters, ReasoningBack, SystemRole};
 
@@ -102,6 +102,8 @@ layer! {
     Profile parallel_calls: bool,
     /// Which ids of calls the server takes.
     Profile call_ids: CallIds,
+    /// Whether user messages in a row go as one.
+    Profile join_user_messages: bool,
     /// How freely the model chooses.
     Both temperature: f64,
     /// Tokens that a reply may take.
@@ -118,6 +120,8 @@ layer! {
     Top max_turns: u32,
     /// Seconds that one command may take.
     Top command_timeout: u64,
+    /// Variables that commands get although they hold secrets.
+    Top pass_to_commands: Names,
     /// Seconds without a byte from the server after which a request is given up.
     Top idle_timeout: u64,
     /// How a user who looks elsewhere is called.
@@ -138,6 +142,7 @@ impl Layer {
             system_role,
             parallel_calls,
             call_ids,
+            join_user_messages,
         } = Dialect::default();
         Self {
             format: built_in(Format::OpenaiChat),
@@ -148,8 +153,10 @@ impl Layer {
             system_role: built_in(system_role),
             parallel_calls: parallel_calls.and_then(built_in),
             call_ids: built_in(call_ids),
+            join_user_messages: built_in(join_user_messages),
             max_turns: built_in(50),
             command_timeout: built_in(120),
+            pass_to_commands: built_in(Names(Vec::new())),
             idle_timeout: built_in(120),
             notify: built_in(Notify::Auto),
             title: built_in(true),
@@ -167,6 +174,7 @@ impl Layer {
         put(&mut dialect.stream_options, self.stream_options.as_ref());
         put(&mut dialect.system_role, self.system_role.as_ref());
         put(&mut dialect.call_ids, self.call_ids.as_ref());
+        put(&mut dialect.join_user_messages, self.join_user_messages.as_ref());
         dialect
     }
 

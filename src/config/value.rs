@@ -2,6 +2,7 @@
 
 use toml_edit::Value as Toml;
 
+use super::file::is_variable;
 use crate::wire::{CallIds, Format, MaxTokens, ReasoningBack, SystemRole};
 
 /// A value that can be set.
@@ -26,6 +27,29 @@ impl Value for String {
 
     fn show(&self) -> String {
         self.clone()
+    }
+}
+
+/// Names of variables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Names(pub Vec<String>);
+
+impl Value for Names {
+    fn read(toml: &Toml) -> Result<Self, String> {
+        let name = |item: &Toml| {
+            let name = item.as_str().filter(|name| is_variable(name) && !looks_like_a_key(name));
+            name.map(str::to_owned)
+        };
+        let names = toml.as_array().and_then(|items| items.iter().map(name).collect());
+        names.map(Self).ok_or_else(|| {
+            "a list of names of variables, such as [\"GH_TOKEN\"]; their values are never written \
+             here"
+                .to_owned()
+        })
+    }
+
+    fn show(&self) -> String {
+        if self.0.is_empty() { "none".to_owned() } else { self.0.join(" ") }
     }
 }
 

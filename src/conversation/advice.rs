@@ -16,6 +16,10 @@ impl Failure {
 
     /// What to do about it.
     pub fn next_step(&self) -> String {
+        // So say the templates of many models, whatever status their server makes of it.
+        if self.message.contains("onversation roles must alternate") {
+            return say!("Set join_user_messages = true for this profile in config.toml: this model takes one user message at a time.").to_owned();
+        }
         match self.kind {
             FailureKind::Auth => {
                 say!("Check the key in the variable that --key-env, or the profile's key_env, names, and that it belongs to this URL.")
@@ -117,6 +121,15 @@ mod tests {
         for (kind, words) in cases {
             let advice = after(kind, None, None);
             assert!(advice.contains(words) && advice.ends_with('.'), "{kind:?}: {advice}");
+        }
+    }
+
+    #[test]
+    fn a_template_that_wants_turns_taken_has_a_switch() {
+        let message = "Conversation roles must alternate user/assistant/user/assistant/...";
+        for kind in [FailureKind::InvalidRequest, FailureKind::Server] {
+            let advice = Failure::new(Place::Http, kind, message).next_step();
+            assert!(advice.starts_with("Set join_user_messages = true "), "{advice}");
         }
     }
 

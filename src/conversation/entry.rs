@@ -77,6 +77,9 @@ impl Origin {
     }
 }
 
+/// What the model is told before a command that the user ran, and before its output.
+pub const OWN_COMMAND: &str = "I ran this command myself; it was no call of yours.\n$ ";
+
 /// One item of the history. Entries are never changed or removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
@@ -93,6 +96,22 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Whether the user submitted it as a prompt: not a command of their own that the model is told.
+    pub fn is_prompt(&self) -> bool {
+        self.is_of_the_user() && !self.is_own_command()
+    }
+
+    /// Whether it tells the model a command that the user ran (`!`).
+    pub fn is_own_command(&self) -> bool {
+        let starts =
+            |block: &Block| matches!(block, Block::Text(text) if text.starts_with(OWN_COMMAND));
+        self.is_of_the_user() && self.blocks.first().is_some_and(starts)
+    }
+
+    fn is_of_the_user(&self) -> bool {
+        self.role == Role::User && self.origin == Origin::User
+    }
+
     /// All text blocks, joined.
     pub fn text(&self) -> String {
         self.blocks

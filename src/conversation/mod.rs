@@ -17,7 +17,8 @@ mod session;
 mod way;
 
 pub use entry::{
-    Block, Call, CallId, CallResult, Entry, EntryId, Opaque, Origin, Overlay, Reasoning, Role,
+    Block, Call, CallId, CallResult, Entry, EntryId, OWN_COMMAND, Opaque, Origin, Overlay,
+    Reasoning, Role,
 };
 pub use failure::{Failure, FailureKind, Place};
 pub use history::{History, Violation, check};
@@ -98,6 +99,8 @@ pub struct LoopState {
     pub messages: History,
     /// What is sent in entries' places.
     pub overlays: Overlays,
+    /// The newest reply in which a server paused: it waits to be asked to go on.
+    pub paused: Option<EntryId>,
     /// Turns since the last prompt; the turn limit counts these.
     pub turn_count: u32,
     /// Why the loop goes on or ended; `None` before the first turn.
@@ -107,6 +110,6 @@ pub struct LoopState {
 impl LoopState {
     /// Whether the model is told something that it has not answered.
     pub fn awaits_reply(&self) -> bool {
-        awaits_reply(self.messages.entries(), &self.overlays)
+        awaits_reply(self.messages.entries(), &self.overlays, self.paused)
     }
 }

@@ -100,10 +100,12 @@ pub fn told<'a>(history: &'a [Arc<Entry>], overlays: &Overlays) -> Vec<Told<'a>>
     told
 }
 
-/// Whether what the model is told of a history ends with something that it has not answered.
-pub fn awaits_reply(history: &[Arc<Entry>], overlays: &Overlays) -> bool {
+/// Whether what the model is told of a history ends with something that it has not answered, or with
+/// the reply in which its server has `paused`.
+pub fn awaits_reply(history: &[Arc<Entry>], overlays: &Overlays, paused: Option<EntryId>) -> bool {
     let told = told(history, overlays);
-    told.iter().rev().find_map(Told::entry).is_some_and(Entry::awaits_reply)
+    let last = told.iter().rev().find_map(Told::entry);
+    last.is_some_and(|entry| entry.awaits_reply() || paused == Some(entry.id))
 }
 
 /// Who speaks, as far as turns are taken.
@@ -274,10 +276,13 @@ mod tests {
     fn what_is_not_told_awaits_no_reply() {
         let history = history("suauct");
         let mut overlays = Overlays::default();
-        let awaits = |overlays: &Overlays, len| awaits_reply(&history.entries()[..len], overlays);
+        let awaits =
+            |overlays: &Overlays, len| awaits_reply(&history.entries()[..len], overlays, None);
         assert!(awaits(&overlays, 4) && awaits(&overlays, 6) && !awaits(&overlays, 3));
         overlays.set(EntryId(4), Overlay::LeftOut { by: Origin::User });
         assert!(!awaits(&overlays, 4));
+        let paused = |len| awaits_reply(&history.entries()[..len], &overlays, Some(EntryId(3)));
+        assert!(paused(3) && paused(4) && !awaits(&overlays, 3));
         overlays.set(EntryId(6), Overlay::LeftOut { by: Origin::User });
         assert!(awaits(&overlays, 6), "a result is answered");
         overlays.set(EntryId(5), Overlay::LeftOut { by: Origin::User });

@@ -142,7 +142,8 @@ impl Plan {
     }
 }
 
-/// Each prompt that is told, with all that is told up to the next.
+/// Each prompt that is told, with the user's own commands that are told with it, and all that is told
+/// up to the next.
 fn exchanges<'a>(told: &'a [Told<'a>]) -> Vec<Vec<&'a Entry>> {
     let mut exchanges: Vec<Vec<&Entry>> = Vec::new();
     for told in told {
@@ -154,14 +155,25 @@ fn exchanges<'a>(told: &'a [Told<'a>]) -> Vec<Vec<&'a Entry>> {
         if entry.role == Role::System {
             continue;
         }
+        let begins = entry.is_prompt() || entry.is_own_command();
         match exchanges.last_mut() {
-            Some(last) if !(entry.role == Role::User && entry.origin == Origin::User) => {
-                last.push(entry);
-            }
+            Some(last) if !begins || waits_for_a_prompt(last) => last.push(entry),
             _ => exchanges.push(vec![entry]),
         }
     }
+    // Own commands after the newest prompt wait for another one; that prompt stays the newest.
+    if exchanges.len() > 1
+        && let Some(waiting) = exchanges.pop_if(|last| waits_for_a_prompt(last))
+        && let Some(newest) = exchanges.last_mut()
+    {
+        newest.extend(waiting);
+    }
     exchanges
+}
+
+/// Whether these are only commands of the user's own, which are told with the prompt that follows.
+fn waits_for_a_prompt(exchange: &[&Entry]) -> bool {
+    exchange.iter().all(|entry| entry.is_own_command())
 }
 
 fn size(entry: &Entry) -> usize {
@@ -215,7 +227,7 @@ pub fn overlays_of(plan: &Plan, history: &[Arc<Entry>]) -> Vec<(EntryId, Overlay
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversation::{Block, Call, CallId, History, Place, check};
+    use crate::conversation::{Block, Call, CallId, History, OWN_COMMAND, Place, check};
 
     #[test]
     fn f17_figures_are_read_as_servers_write_them() {
@@ -344,6 +356,31 @@ mod tests {
             let after: usize = sent.iter().map(|entry| size(entry)).sum();
             assert!(!suffices || before - after >= usize::try_from(*excess).unwrap());
         }
+    }
+
+    #[test]
+    fn f17_own_commands_go_with_the_prompt_that_they_are_told_with() {
+        let mut history = History::default();
+        let mut say = |role, origin, text: &str| {
+            let text = text.to_owned() + &"x".repeat(1_000);
+            history.append(role, origin, vec![Block::Text(text)]);
+        };
+        // One own command before the first prompt, two before the second, one after the third.
+        for notes in [1, 2, 0] {
+            (0..notes).for_each(|_| say(Role::User, Origin::User, OWN_COMMAND));
+            say(Role::User, Origin::User, "prompt");
+            say(Role::Assistant, Origin::Model, "answer");
+        }
+        say(Role::User, Origin::User, OWN_COMMAND);
+        for (excess, left_out, prompts) in
+            [(500, &[1, 2, 3][..], 1), (3_500, &[1, 2, 3, 4, 5, 6, 7], 2)]
+        {
+            let made = plan(history.entries(), &Overlays::default(), excess);
+            let gone: Vec<_> = made.left_out.iter().map(|entry| entry.0).collect();
+            assert_eq!((&gone[..], made.prompts, made.suffices), (left_out, prompts, true));
+        }
+        let made = plan(history.entries(), &Overlays::default(), 10_000_000);
+        assert_eq!((made.left_out.len(), made.prompts, made.suffices), (7, 2, false));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::reply::PAUSE;
 use super::{
     CallId, CallState, Destination, Entry, EntryId, Failure, Overlay, Parameter, ParameterValue,
     Part, PartNumber, ProfileRow, Repair, RequestHead, RequestRecord, TransitionReason, TurnNumber,
@@ -146,6 +147,14 @@ pub struct Response {
     pub failure: Option<Failure>,
     /// Whether the user stopped it.
     pub stopped: bool,
+}
+
+impl Response {
+    /// Whether the server paused and waits for the same messages, with its reply, to go on with it.
+    pub(super) fn is_paused(&self) -> bool {
+        let whole = self.failure.is_none() && !self.stopped;
+        whole && self.stop_reason.as_deref() == Some(PAUSE)
+    }
 }
 
 fn sent() -> bool {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{
     CallDecided, CallFinished, CallId, CallProposed, DecidedBy, Entry, EntryId, Overlay, Overlays,
     ParameterValue, Part, PartNumber, Profile, Record, Repair, RequestHead, RequestRecord,
-    Response, Stamped, TransitionReason, TurnNumber, awaits_reply,
+    Response, Role, Stamped, TransitionReason, TurnNumber, awaits_reply,
 };
 
 /// Everything a reader of the records knows.
@@ -34,6 +34,8 @@ pub struct Session {
     pub calls: HashMap<CallId, CallLog>,
     /// Why the loop ended last; `None` while it runs.
     pub ended: Option<TransitionReason>,
+    /// The newest reply in which a server paused: it waits to be asked to go on.
+    paused: Option<EntryId>,
 }
 
 /// One turn: what was posted and how it went.
@@ -49,7 +51,7 @@ pub struct Turn {
     pub overlays: Arc<Overlays>,
     /// The attempts begun so far, the last one last.
     pub exchanges: Vec<Exchange>,
-    /// What was adjusted.
+    /// What was adjusted in the request, and in the answers at no known place.
     pub repairs: Vec<Repair>,
 }
 
@@ -64,12 +66,20 @@ pub struct Exchange {
     pub head: Option<RequestHead>,
     /// How it ended; `None` while it runs.
     pub response: Option<Response>,
+    /// What was adjusted in its answer, each with its place.
+    pub repairs: Vec<Repair>,
 }
 
 impl Turn {
     /// When the last attempt began, in milliseconds since 1970.
     pub fn posted_at(&self) -> Option<u64> {
         self.exchanges.last().map(|exchange| exchange.posted_at)
+    }
+
+    /// All that was adjusted: in the request, and in the answer to each attempt.
+    pub fn all_repairs(&self) -> impl Iterator<Item = &Repair> {
+        let answers = self.exchanges.iter().flat_map(|exchange| &exchange.repairs);
+        self.repairs.iter().chain(answers)
     }
 
     /// How the last attempt ended.
@@ -100,6 +110,10 @@ impl Session {
             Record::Entry(entry) => {
                 self.ended = None;
                 self.head = Some(entry.id);
+                let answer = self.turns.last().and_then(Turn::response);
+                if entry.role == Role::Assistant && answer.is_some_and(Response::is_paused) {
+                    self.paused = Some(entry.id);
+                }
                 self.entries.insert(entry.id, entry.clone());
             }
             Record::Head(head) => {
@@ -135,6 +149,7 @@ impl Session {
                         posted_at: stamped.at,
                         head: head.clone(),
                         response: None,
+                        repairs: Vec::new(),
                     });
                 }
             }
@@ -150,7 +165,8 @@ impl Session {
             }
             Record::Repair { turn, repair } => {
                 if let Some(turn) = self.turn_mut(*turn) {
-                    turn.repairs.push(repair.clone());
+                    let answer = turn.exchanges.last_mut().filter(|_| repair.at.is_some());
+                    answer.map_or(&mut turn.repairs, |last| &mut last.repairs).push(repair.clone());
                 }
             }
             Record::CallProposed(proposed) => {
@@ -240,7 +256,7 @@ impl Session {
 
     /// Whether the model is told something that it has not answered.
     pub fn awaits_reply(&self) -> bool {
-        awaits_reply(&self.branch(), &self.overlays)
+        awaits_reply(&self.branch(), &self.overlays, self.paused)
     }
 
     /// The same, once these overlays are set.
@@ -249,7 +265,7 @@ impl Session {
         for (entry, overlay) in overlays {
             set.set(*entry, overlay.clone());
         }
-        awaits_reply(&self.branch(), &set)
+        awaits_reply(&self.branch(), &set, self.paused)
     }
 
     /// The entries of the current branch, oldest first.

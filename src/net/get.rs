@@ -10,7 +10,7 @@ impl Client {
     /// Gets what is at the endpoint's URL and waits for the answer's head.
     ///
     /// # Errors
-    /// As [`Client::post`].
+    /// Why there is none, as of [`Client::post`].
     pub async fn get(&self, endpoint: &Endpoint) -> Result<Response, Failure> {
         let url = endpoint
             .target()
@@ -22,7 +22,7 @@ impl Client {
         endpoint.authorize(&mut headers)?;
         let request = http.get(url.clone()).headers(headers);
         match within(self.limits.idle, request.send()).await {
-            Some(Ok(inner)) => Response::of(inner, peer, &url),
+            Some(Ok(inner)) => Response::of(inner, peer, &url).map_err(|none| none.failure),
             Some(Err(error)) => Err(peer.not_answered(&error)),
             None => Err(peer.silent()),
         }

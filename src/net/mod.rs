@@ -96,12 +96,12 @@ impl Client {
     /// Posts the parts, one after the other, as one body of JSON, and waits for the answer's head.
     ///
     /// # Errors
-    /// A [`Failure`] if no answer came, or if it was a redirect. Any other status is an answer.
+    /// [`NoAnswer`] also where it was a redirect, or a proxy's. Any other status is an answer.
     pub async fn post(
         &self,
         endpoint: &Endpoint,
         body: impl Into<Body>,
-    ) -> Result<Response, Failure> {
+    ) -> Result<Response, NoAnswer> {
         let body = body.into();
         let (url, headers) = endpoint.posting(body.bytes())?;
         let peer = failure::Peer::new(&url, self.limits, self.proxies.on_the_way_to(&url));
@@ -109,8 +109,8 @@ impl Client {
         let request = http.post(url.clone()).headers(headers).body(body.into_reqwest());
         let inner = match within(self.limits.idle, request.send()).await {
             Some(Ok(inner)) => inner,
-            Some(Err(error)) => return Err(peer.not_answered(&error)),
-            None => return Err(peer.silent()),
+            Some(Err(error)) => return Err(peer.not_answered(&error).into()),
+            None => return Err(peer.silent().into()),
         };
         self.answered.store(true, Ordering::Relaxed);
         Response::of(inner, peer, &url)
@@ -155,6 +155,21 @@ fn make(limits: Limits, proxies: &Proxies) -> Made {
     builder.build().map_err(|error| failure::innermost(&error))
 }
 
+/// Why there is no answer of the server to read.
+#[derive(Debug)]
+pub struct NoAnswer {
+    /// What happened.
+    pub failure: Failure,
+    /// The head of what came instead: of a redirect, or of a proxy's answer.
+    pub head: Option<ResponseHead>,
+}
+
+impl From<Failure> for NoAnswer {
+    fn from(failure: Failure) -> Self {
+        Self { failure, head: None }
+    }
+}
+
 /// An answer whose head has come.
 #[derive(Debug)]
 pub struct Response {
@@ -167,19 +182,20 @@ pub struct Response {
 impl Response {
     /// The answer of `url`, unless it is a redirect or a proxy's.
     #[expect(clippy::result_large_err, reason = "it is what `Client::post` hands on")]
-    fn of(inner: reqwest::Response, peer: failure::Peer, url: &Url) -> Result<Self, Failure> {
-        if inner.status().as_u16() == 407 {
-            return Err(peer.kept_out());
-        }
-        if inner.status().is_redirection() {
-            let location = inner.headers().get("location").and_then(|value| value.to_str().ok());
-            let to = location.and_then(|location| url.join(location).ok());
-            return Err(peer.redirected(inner.status().as_u16(), to.as_ref()));
-        }
+    fn of(inner: reqwest::Response, peer: failure::Peer, url: &Url) -> Result<Self, NoAnswer> {
+        let status = inner.status();
         let headers = inner.headers().iter().map(|(name, value)| {
             (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
         });
-        let head = ResponseHead { status: inner.status().as_u16(), headers: headers.collect() };
+        let head = ResponseHead { status: status.as_u16(), headers: headers.collect() };
+        if status.as_u16() == 407 {
+            return Err(NoAnswer { failure: peer.kept_out(), head: Some(head) });
+        }
+        if status.is_redirection() {
+            let to = head.header("location").and_then(|location| url.join(location).ok());
+            let failure = peer.redirected(head.status, to.as_ref());
+            return Err(NoAnswer { failure, head: Some(head) });
+        }
         Ok(Self { head, inner, peer })
     }
 

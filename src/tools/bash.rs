@@ -18,13 +18,14 @@ use serde_json::Value;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
+use super::environment::{Withheld, is_named_in};
 use super::intake::Intake;
 use super::minder::LONGEST_COMMAND;
 use super::process::{Report, Running, Start};
 use super::result::{self, Ending, Notes};
 use super::{Job, Outcome, Tool};
 use crate::clock::awake;
-use crate::conversation::ToolDefinition;
+use crate::conversation::{CallStatus, ToolDefinition};
 use crate::text::Secrets;
 
 /// How long a command may run unless set otherwise.
@@ -41,8 +42,8 @@ pub struct Settings {
     pub directory: PathBuf,
     /// How long a command may run.
     pub time_limit: Duration,
-    /// Variables kept from commands beside those whose name shows a secret: the key's variable.
-    pub withheld: Vec<String>,
+    /// The variables that commands do not get.
+    pub withheld: Withheld,
     /// Keys that are kept out of every output.
     pub secrets: Secrets,
     /// The program started as minder; see [`super::minder::executable`].
@@ -123,11 +124,21 @@ impl Bash {
         let (capture, file, redacted) = intake.finish();
         let left = std::mem::take(&mut running.link.left);
         let notes = Notes { left: &left, unminded, redacted, taken: job.taken };
-        let outcome = result::outcome(&ending, notes, &capture, file, started.elapsed());
+        let mut outcome = result::outcome(&ending, notes, &capture, file, started.elapsed());
+        outcome.withheld = self.wanted(&job.command, &outcome);
         if !left.is_empty() {
             self.keep_in_background(running);
         }
         outcome
+    }
+
+    /// The withheld variables that a command names, or, if it failed, its output does.
+    fn wanted(&self, command: &str, outcome: &Outcome) -> Vec<String> {
+        let failed = outcome.status != CallStatus::Exited(0);
+        let is_wanted = |name: &String| {
+            is_named_in(command, name) || (failed && is_named_in(&outcome.text, name))
+        };
+        self.settings.withheld.of(std::env::vars_os()).into_iter().filter(is_wanted).collect()
     }
 
     fn keep_in_background(&self, running: Running) {

@@ -16,6 +16,7 @@ mod result;
 mod table;
 
 pub use bash::{Bash, Settings, TIME_LIMIT};
+pub use environment::Withheld;
 pub use pause::{pause_commands, resume_commands};
 pub use table::can_be_continued;
 
@@ -79,6 +80,8 @@ pub struct Outcome {
     pub receipt: Receipt,
     /// Milliseconds from start to end.
     pub duration_ms: u64,
+    /// Variables that it may have wanted and was not given.
+    pub withheld: Vec<String>,
 }
 
 /// Every tool.

@@ -17,7 +17,8 @@ use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 
-use super::{environment, minder, pause, table};
+use super::environment::Withheld;
+use super::{minder, pause, table};
 
 /// Room in the output pipe: fewer switches between command and limpid than with the usual 64 KiB.
 const PIPE_BYTES: usize = 256 * 1024;
@@ -35,8 +36,8 @@ pub(super) struct Start<'a> {
     pub(super) minder: &'a Path,
     /// The command's working directory.
     pub(super) directory: &'a Path,
-    /// Names of variables that the command must not see, beside those known as secrets by name.
-    pub(super) withheld: &'a [String],
+    /// The variables that the command must not see.
+    pub(super) withheld: &'a Withheld,
 }
 
 /// A command that was started.
@@ -101,7 +102,7 @@ impl Start<'_> {
             .arg(minder::ARGUMENT)
             .current_dir(self.directory)
             .env_clear()
-            .envs(environment::for_commands(std::env::vars_os(), self.withheld))
+            .envs(self.withheld.for_commands(std::env::vars_os()))
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::from(writer.try_clone()?))
             .stderr(Stdio::from(writer))

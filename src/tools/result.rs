@@ -96,14 +96,15 @@ pub(super) fn outcome(
             KeptFile::None | KeptFile::Failed(..) => None,
         },
     };
-    Outcome { status: status(ending), text, receipt, duration_ms }
+    Outcome { status: status(ending), text, receipt, duration_ms, withheld: Vec::new() }
 }
 
 /// The outcome of a command that was not started.
 pub(super) fn not_run(why: String, took: Duration) -> Outcome {
     let text = format!("[not run: {why}]");
     let receipt = Receipt { sent: text.len() as u64, ..Receipt::default() };
-    Outcome { status: CallStatus::NotRun(why), text, receipt, duration_ms: millis(took) }
+    let status = CallStatus::NotRun(why);
+    Outcome { status, text, receipt, duration_ms: millis(took), withheld: Vec::new() }
 }
 
 fn status(ending: &Ending) -> CallStatus {

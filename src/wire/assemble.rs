@@ -191,6 +191,11 @@ impl Assembler {
         }
         self.last = Some((way, settings.parameters.clone()));
         let steps = match settings.format {
+            Format::OpenaiChat if dialect.join_user_messages => {
+                let is_new = |piece: &Piece| anew || piece.part.0 as usize >= known;
+                repairs.extend(openai_chat::repairs(&pieces, is_new));
+                openai_chat::joined(openai_chat::frame(settings), &pieces)
+            }
             Format::OpenaiChat => in_a_list(openai_chat::frame(settings), pieces),
             Format::OpenaiResponses => in_a_list(openai_responses::frame(settings), pieces),
             Format::Anthropic => anthropic::lay_out(settings, &pieces),
@@ -264,7 +269,8 @@ impl Assembler {
         let mut pieces = Vec::with_capacity(encoded.len());
         for Encoded { role, json } in encoded {
             let slot = match format {
-                Format::OpenaiChat | Format::OpenaiResponses => Slot::MessageStart(role.to_owned()),
+                Format::OpenaiChat => openai_chat::slot(role, dialect),
+                Format::OpenaiResponses => Slot::MessageStart(role.to_owned()),
                 Format::Anthropic => anthropic::slot(role),
             };
             let part = Part { origin: entry.origin, entry: of, slot, text: json.into() };

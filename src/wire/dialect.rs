@@ -17,6 +17,10 @@ pub struct Dialect {
     pub parallel_calls: Option<bool>,
     /// Which ids of calls it takes.
     pub call_ids: CallIds,
+    /// Whether user messages in a row go as one message of Chat Completions: the templates of some
+    /// models (Mistral, Gemma, Llama 2) want user and model to take turns, and llama.cpp and vLLM
+    /// refuse anything else then.
+    pub join_user_messages: bool,
 }
 
 impl Default for Dialect {
@@ -29,6 +33,7 @@ impl Default for Dialect {
             system_role: SystemRole::System,
             parallel_calls: None,
             call_ids: CallIds::Any,
+            join_user_messages: false,
         }
     }
 }

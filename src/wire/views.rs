@@ -73,7 +73,7 @@ pub fn request(turn: &Turn, parts: &[Arc<Part>]) -> Vec<Line> {
             .filter(|(word, _)| *word == NOT_SENT)
             .map(|(word, why)| line(Kind::Failure, format!("{word}: {why}"))),
     );
-    for repair in turn.repairs.iter().filter(|repair| repair.at.is_none()) {
+    for repair in &turn.repairs {
         lines.push(line(Kind::Repair, format!("repair: {}", repair.what)));
     }
     let bytes = text::bytes(turn.request.bytes);
@@ -90,14 +90,13 @@ pub fn response(turn: &Turn, kept: &[(u32, Kept)]) -> Vec<Line> {
     if turn.exchanges.is_empty() {
         lines.push(line(Kind::Plain, "No response: the request was not posted."));
     }
-    for (index, exchange) in turn.exchanges.iter().enumerate() {
+    for exchange in &turn.exchanges {
         lines.push(heading(turn, exchange));
-        let is_last = index + 1 == turn.exchanges.len();
-        let repairs = if is_last { placed(&turn.repairs) } else { Vec::new() };
+        let repairs = &exchange.repairs;
         let kept = kept.iter().find(|(attempt, _)| *attempt == exchange.attempt);
         match kept.map(|(_, kept)| kept) {
             Some(Kept::Response(kept)) => {
-                answer(&mut lines, kept, &repairs, &place(turn, exchange));
+                answer(&mut lines, kept, repairs, &place(turn, exchange));
             }
             other => {
                 let answered = exchange.response.as_ref().filter(|answer| answer.status.is_some());
@@ -114,7 +113,7 @@ pub fn response(turn: &Turn, kept: &[(u32, Kept)]) -> Vec<Line> {
                     _ => "No answer came.".to_owned(),
                 };
                 lines.push(line(Kind::Plain, why));
-                lines.extend(repairs.iter().map(|repair| repaired(repair)));
+                lines.extend(repairs.iter().map(repaired));
             }
         }
         lines.push(end(exchange));
@@ -190,11 +189,6 @@ pub fn outcome(turn: &Turn) -> impl Iterator<Item = (&'static str, String)> {
     told.into_iter()
 }
 
-/// Repairs of which it is known where in the response they were made.
-fn placed(repairs: &[Repair]) -> Vec<&Repair> {
-    repairs.iter().filter(|repair| repair.at.is_some()).collect()
-}
-
 fn place(turn: &Turn, exchange: &Exchange) -> String {
     format!("exchanges/{:04}-{}.http", turn.number.0, exchange.attempt)
 }
@@ -212,7 +206,7 @@ fn recorded_head(response: &Response) -> Vec<Line> {
 }
 
 /// A response that was kept; `repairs` are those that were made in it.
-fn answer(lines: &mut Vec<Line>, kept: &KeptResponse, repairs: &[&Repair], file: &str) {
+fn answer(lines: &mut Vec<Line>, kept: &KeptResponse, repairs: &[Repair], file: &str) {
     lines.push(line(Kind::Exact, format!("HTTP {}", kept.head.status)));
     for (name, value) in &kept.head.headers {
         lines.push(line(Kind::Exact, format!("{name}: {value}")));

@@ -700,6 +700,10 @@ pub(super) const CHINESE: &[(&str, &str)] = &[
         "The model wrote an unusable call; nothing was run. Try again.",
         "模型写出了不可用的调用；未运行任何命令。请重试。",
     ),
+    (
+        "Set join_user_messages = true for this profile in config.toml: this model takes one user message at a time.",
+        "请在 config.toml 里给这个配置档设 join_user_messages = true：这个模型一次只接受一条用户消息。",
+    ),
     ("The fault is the server's: try again later.", "问题在服务器：请稍后重试。"),
     (
         "Check that the URL (--url, or the profile's url) is that of the API, such as http://127.0.0.1:8080/v1.",

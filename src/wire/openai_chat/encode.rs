@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::conversation::{Block, Call, Entry, Origin, Part, Role, Slot};
 use crate::wire::assemble::{Encoded, Encoding, Frame, envelope, model};
-use crate::wire::{MaxTokens, ReasoningBack, Settings, calls_back, json};
+use crate::wire::{Dialect, MaxTokens, ReasoningBack, Settings, calls_back, json};
 
 /// The members of the body beside `messages`.
 pub(in crate::wire) fn frame(settings: &Settings) -> Frame {
@@ -63,7 +63,19 @@ fn parameters(settings: &Settings) -> String {
     text
 }
 
-/// An entry as a message; `None` if it holds nothing that can be sent.
+/// The role of the user.
+pub(super) const USER: &str = "user";
+
+/// The place of an encoded entry.
+pub(in crate::wire) fn slot(role: &str, dialect: Dialect) -> Slot {
+    if dialect.join_user_messages && role == USER {
+        Slot::MessageRest
+    } else {
+        Slot::MessageStart(role.to_owned())
+    }
+}
+
+/// An entry as a message, or as the text in one; `None` if it holds nothing that can be sent.
 pub(in crate::wire) fn encode(entry: &Entry, encoding: &mut Encoding) -> Option<Encoded> {
     let text = entry.text();
     let dialect = encoding.dialect;
@@ -73,7 +85,8 @@ pub(in crate::wire) fn encode(entry: &Entry, encoding: &mut Encoding) -> Option<
             let role = dialect.system_role.word();
             (role, json(&Plain { role, content: &text }))
         }
-        Role::User => ("user", json(&Plain { role: "user", content: &text })),
+        Role::User if dialect.join_user_messages => (USER, within_quotes(&text)),
+        Role::User => (USER, json(&Plain { role: USER, content: &text })),
         Role::Tool => {
             let result = entry.result()?;
             let tool_call_id = calls_back::id(&result.call, dialect.call_ids);
@@ -83,6 +96,13 @@ pub(in crate::wire) fn encode(entry: &Entry, encoding: &mut Encoding) -> Option<
         Role::Assistant => ("assistant", assistant(entry, &text, encoding)?),
     };
     Some(Encoded { role, json })
+}
+
+/// A text as it stands in JSON, without the quotes around it.
+fn within_quotes(text: &str) -> String {
+    let text = json(text);
+    let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    inner.unwrap_or(&text).to_owned()
 }
 
 fn assistant(entry: &Entry, text: &str, encoding: &mut Encoding) -> Option<String> {
@@ -170,7 +190,7 @@ struct Function<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{Dialect, Format, Parameters};
+    use crate::wire::{Format, Parameters};
 
     fn after(dialect: Dialect, parameters: Parameters) -> String {
         let model = "m".to_owned();

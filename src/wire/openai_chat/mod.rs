@@ -3,6 +3,8 @@
 mod chunk;
 mod decode;
 mod encode;
+mod layout;
 
 pub(super) use decode::Reader;
-pub(super) use encode::{encode, frame};
+pub(super) use encode::{encode, frame, slot};
+pub(super) use layout::{joined, repairs};

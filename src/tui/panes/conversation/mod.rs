@@ -339,7 +339,7 @@ impl Conversation {
                 self.push(item::turn(request.turn, session));
             }
             Record::Repair { turn, repair } => {
-                let count = session.turn(*turn).map_or(0, |turn| turn.repairs.len());
+                let count = session.turn(*turn).map_or(0, |turn| turn.all_repairs().count());
                 let note = match count {
                     0..=REPAIRS => say!("! repair: {what}", what = repair.what),
                     _ if count == REPAIRS + 1 => {

@@ -163,7 +163,8 @@ fn draw_rows(view: &View<'_>, layout: &Layout, top: usize, area: Rect, buf: &mut
 fn live_row(view: &View<'_>, item: &Item, area: Rect, buf: &mut Buffer) {
     match item {
         Item::Turn { number, posted, roles, bytes } => {
-            let repairs = view.model.session.turn(*number).map_or(0, |turn| turn.repairs.len());
+            let repairs =
+                view.model.session.turn(*number).map_or(0, |turn| turn.all_repairs().count());
             let line = separator(posted, roles, *bytes, repairs, area.width.into());
             paint::line(buf, area, &line, Look::Dim, view.theme);
         }

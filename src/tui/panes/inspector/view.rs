@@ -83,7 +83,7 @@ impl Remark {
 fn remarks(turn: &Turn) -> Vec<Remark> {
     let went = views::outcome(turn);
     let went = went.map(|(word, what)| Remark { mark: '✗', word, what, look: Look::Bad });
-    let repairs = turn.repairs.iter().map(|repair| Remark {
+    let repairs = turn.all_repairs().map(|repair| Remark {
         mark: '!',
         word: "repair",
         what: repair.what.clone(),
@@ -157,7 +157,7 @@ pub(in crate::tui) fn draw(
         width: below.width,
         attempts: turn.exchanges.len(),
         ended: turn.response().is_some(),
-        repairs: turn.repairs.len(),
+        repairs: turn.all_repairs().count(),
         reading: inspector.read.version,
     };
     if layout.opened != Some(opened) {
