@@ -58,7 +58,7 @@ pub struct Client {
     /// Filled by the thread that makes the client.
     made: watch::Receiver<Option<Made>>,
     /// Tells that thread to make it now.
-    wanted: mpsc::Sender<()>,
+    wanted: mpsc::SyncSender<()>,
 }
 
 type Made = Result<reqwest::Client, String>;
@@ -80,7 +80,7 @@ impl Client {
     /// A client with other limits and proxies.
     pub fn with(limits: Limits, proxies: Proxies) -> Self {
         let (sender, made) = watch::channel(None);
-        let (wanted, is_wanted) = mpsc::channel();
+        let (wanted, is_wanted) = mpsc::sync_channel(1);
         let proxies = Arc::new(proxies);
         let used = proxies.clone();
         let thread = std::thread::Builder::new().name("http client".to_owned());
@@ -127,7 +127,7 @@ impl Client {
             failure::nothing_sent(FailureKind::Unreachable, &why)
         };
         // It is not needed any more once the client is there.
-        let _ = self.wanted.send(());
+        let _ = self.wanted.try_send(());
         let mut made = self.made.clone();
         let made = made.wait_for(Option::is_some).await;
         match made.as_deref() {
