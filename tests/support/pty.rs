@@ -130,7 +130,7 @@ impl Screen {
     /// What is on the normal screen after the full screen was left.
     pub fn said(&self) -> String {
         let raw = String::from_utf8_lossy(&self.raw).into_owned();
-        let at = raw.rfind("\x1b[?1049l").expect("the full screen was left");
+        let at = raw.rfind("\x1b[?1049l").unwrap();
         raw[at..].replace("\x1b[?1049l", "").replace("\x1b[?25h", "")
     }
 
