@@ -304,7 +304,8 @@ impl Rows {
         }
     }
 
-    /// Gives another style to the part of a row that lies in `range`.
+    /// Gives another style to the part of a row that lies in `range`: a character that is drawn
+    /// together with others, with them.
     fn restyle(
         &self,
         row: &Row,
@@ -313,11 +314,17 @@ impl Rows {
         buf: &mut Buffer,
         style: ratatui::style::Style,
     ) {
-        let start = range.start.clamp(row.range.start, row.range.end);
-        let end = range.end.clamp(start, row.range.end);
-        let from = u16::try_from(text::width(&self.text[row.range.start..start]));
-        let wide = u16::try_from(text::width(&self.text[start..end])).unwrap_or(u16::MAX);
-        let from = from.unwrap_or(u16::MAX).min(area.width);
+        let (mut from, mut wide) = (0, 0);
+        for (at, grapheme) in self.text[row.range.clone()].grapheme_indices(true) {
+            let start = row.range.start + at;
+            if start >= range.end {
+                break;
+            }
+            let is_before = start + grapheme.len() <= range.start;
+            *if is_before { &mut from } else { &mut wide } += text::width(grapheme);
+        }
+        let wide = u16::try_from(wide).unwrap_or(u16::MAX);
+        let from = u16::try_from(from).unwrap_or(u16::MAX).min(area.width);
         let place = Rect { x: area.x + from, width: wide.min(area.width - from), ..area };
         buf.set_style(place, style);
     }
@@ -352,6 +359,7 @@ impl Rows {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -360,5 +368,23 @@ mod tests {
         let mut rows = Rows::default();
         rows.push_exact("ab      cd", Look::Text, 4);
         assert_eq!(rows.texts(), ["ab  ", "    ", "cd"]);
+    }
+
+    #[test]
+    fn what_is_found_within_an_emoji_or_under_an_accent_is_marked_whole() {
+        let mut rows = Rows::default();
+        rows.push_exact("你 👨\u{200d}👩\u{200d}👧 e\u{301}x", Look::Text, 20);
+        let area = Rect::new(0, 0, 20, 1);
+        let theme = Theme::read("dark", crate::tui::theme::BUILT_IN[0].1, true).unwrap();
+        for (needle, marked) in [("👩", 3..5), ("👧", 3..5), ("e", 6..7), ("x", 7..8), ("你", 0..2)]
+        {
+            let mut buf = Buffer::empty(area);
+            let found = rows.find(needle);
+            assert_eq!(found.len(), 1, "{needle}");
+            rows.draw_found(0, &found, None, area, &mut buf, &theme);
+            let is_marked = |x: &u16| Some(buf[(*x, 0)].bg) == theme.style(Look::Found).bg;
+            let columns: Vec<u16> = (0..20).filter(is_marked).collect();
+            assert_eq!(columns, marked.collect::<Vec<u16>>(), "{needle}");
+        }
     }
 }
