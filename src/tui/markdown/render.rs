@@ -51,6 +51,7 @@ pub(super) fn render(source: &str, from: usize, look: Look, width: u16) -> Rende
         block: None,
         code: String::new(),
         table: None,
+        cell_end: from,
     };
     for (event, range) in Parser::new_ext(&source[from..], options).into_offset_iter() {
         renderer.event(event, from + range.start..from + range.end);
@@ -82,6 +83,8 @@ struct Renderer<'a> {
     /// What came of a line of a code block or of HTML.
     code: String,
     table: Option<(Table, Vec<Inline>)>,
+    /// Where the last cell of the table ends.
+    cell_end: usize,
 }
 
 /// What stands before the lines of a quote or a list item.
@@ -201,12 +204,21 @@ impl Renderer<'_> {
             }
             TagEnd::TableCell => {
                 let cell = std::mem::take(&mut self.inline);
+                self.cell_end = range.end;
                 if let Some((_, cells)) = &mut self.table {
                     cells.push(cell);
                 }
             }
             TagEnd::TableHead | TagEnd::TableRow => {
+                // Cells beyond the heading's columns, which Markdown leaves out.
+                let rest = self.source.get(self.cell_end..range.end).unwrap_or_default();
+                let rest = rest.trim_matches(|c: char| c.is_whitespace() || c == '|');
                 if let Some((table, cells)) = &mut self.table {
+                    if !rest.is_empty() {
+                        let mut cell = Inline::default();
+                        cell.push(rest, None);
+                        cells.push(cell);
+                    }
                     table.rows.push((std::mem::take(cells), range.clone()));
                 }
             }

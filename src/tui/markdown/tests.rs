@@ -65,6 +65,16 @@ fn html_with_the_line_ends_of_windows_has_no_blank_lines_between() {
 }
 
 #[test]
+fn cells_without_a_heading_are_shown() {
+    let source = "| a | b |\n|---|---|\n| 1 | 2 | three | *four* |\n| `x|y` | z |\n| 5 |\n";
+    let text = shown(source, 60).join("\n");
+    assert!(text.contains("1  │ 2  │ three | *four*"), "{text}");
+    assert!(text.contains("`x │ y` │ z"), "{text}");
+    // Also where the table does not fit.
+    assert!(shown(source, 8).concat().replace(' ', "").contains("four"));
+}
+
+#[test]
 fn lists_are_nested_numbered_as_written_and_ticked() {
     let source = "- one\n  - two\n    more\n\n  para\n- [x] done\n- [ ] open\n\n7. seven is long\n7. again\n-\n";
     let expected = [
