@@ -1,0 +1,127 @@
+//! The list of calls: one row a call, and under the selected one what its command writes.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::conversation::{CallId, CallLog};
+use crate::text::{self, say};
+use crate::tui::View;
+use crate::tui::paint;
+use crate::tui::panes::call;
+use crate::tui::rows::Rows;
+use crate::tui::scroll::Measure;
+use crate::tui::theme::Look;
+
+/// Draws the list and returns which calls are shown, in words, if not all are.
+pub(in crate::tui) fn draw_list(
+    view: &View<'_>,
+    focused: bool,
+    area: Rect,
+    buf: &mut Buffer,
+) -> Option<String> {
+    let tools = &view.model.tools;
+    let height = usize::from(area.height);
+    if tools.calls.is_empty() {
+        let text = say!(
+            "No calls yet. Commands that the model asks for are listed here; !ls in the prompt runs one of your own."
+        );
+        let mut rows = Rows::default();
+        rows.push(text, Look::Dim, 0, area.width);
+        rows.draw(0, area, buf, view.theme);
+        return None;
+    }
+    let selected = tools.selected();
+    let tail = tail_rows(view, selected, height);
+    let first = (selected + 1 + tail.len()).saturating_sub(height).min(selected);
+    let digits = tools.calls.len().to_string().len();
+    let mut y = area.y;
+    let mut after = first;
+    for (index, id) in tools.calls.iter().enumerate().skip(first) {
+        if y >= area.bottom() {
+            break;
+        }
+        after = index + 1;
+        let Some(log) = view.model.session.calls.get(id) else { continue };
+        let row = Rect { y, height: 1, ..area };
+        draw_row(view, log, (index + 1, digits), row, buf);
+        if focused && index == selected {
+            paint::select(buf, row, view.theme);
+        }
+        y += 1;
+        if index == selected {
+            for line in &tail {
+                if y >= area.bottom() {
+                    break;
+                }
+                let pieces = [(" │ ", Look::Dim), (line.as_str(), Look::Dim)];
+                paint::pieces(buf, (area.x, y), area.width, &pieces, view.theme);
+                y += 1;
+            }
+        }
+    }
+    let shown = Measure { top: first, total: tools.calls.len(), height: after - first };
+    let position = shown.position(say!("calls"))?;
+    let runs = |id: &CallId| {
+        let log = view.model.session.calls.get(id);
+        log.is_some_and(|log| log.started_at.is_some() && log.finished.is_none())
+    };
+    let running = tools.calls[after..].iter().filter(|id| runs(id)).count();
+    Some(match running {
+        0 => position,
+        _ => say!("{position} · {running} running ↓", position = position, running = running),
+    })
+}
+
+/// The newest lines of output under the selected row, if its command runs.
+fn tail_rows(view: &View<'_>, selected: usize, height: usize) -> Vec<String> {
+    let tools = &view.model.tools;
+    let Some(id) = tools.calls.get(selected) else { return Vec::new() };
+    let (Some(detail), Some(log)) = (tools.details.get(id), view.model.session.calls.get(id))
+    else {
+        return Vec::new();
+    };
+    if log.started_at.is_none() || log.finished.is_some() {
+        return Vec::new();
+    }
+    let room = height.saturating_sub(1).min(4);
+    let mut lines: Vec<String> = detail
+        .tail
+        .trim_end_matches('\n')
+        .rsplit('\n')
+        .take(room)
+        .map(|line| text::visible(line, text::Show::Prose).into_owned())
+        .collect();
+    lines.reverse();
+    lines.retain(|line| !line.trim().is_empty());
+    lines
+}
+
+fn draw_row(
+    view: &View<'_>,
+    log: &CallLog,
+    (number, digits): (usize, usize),
+    area: Rect,
+    buf: &mut Buffer,
+) {
+    let (mark, look) = call::mark(log);
+    let time = call::ran_ms(log, view.unix_ms).map(text::duration).unwrap_or_default();
+    let state = call::state(log);
+    let right = if time.is_empty() { state } else { format!("{state} {time:>8}") };
+    let right_columns = u16::try_from(text::width(&right)).unwrap_or(0).min(area.width / 2);
+    let name = text::visible(&log.proposed.name, text::Show::Prose);
+    let name = text::fit(&name, 16);
+    let number = format!(" {number:>digits$} ");
+    let command = call::first_line(log);
+    let pieces = [
+        (mark, look),
+        (number.as_str(), Look::Dim),
+        (&*name, Look::Text),
+        ("  ", Look::Text),
+        (command.as_str(), Look::Strong),
+    ];
+    let room = area.width.saturating_sub(right_columns + 2);
+    paint::pieces(buf, (area.x, area.y), room, &pieces, view.theme);
+    let place = (area.right() - right_columns, area.y);
+    let looks = if log.finished.is_some() && look == Look::Bad { Look::Bad } else { Look::Dim };
+    paint::pieces(buf, place, right_columns, &[(&right, looks)], view.theme);
+}

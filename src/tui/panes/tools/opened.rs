@@ -1,0 +1,154 @@
+//! An opened call, in full.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::conversation::{CallDecided, CallId, CallState, CallStatus, DecidedBy};
+use crate::text::{self, say};
+use crate::tui::View;
+use crate::tui::model::Focus;
+use crate::tui::panes::call;
+use crate::tui::rows::Rows;
+use crate::tui::scroll::Measure;
+use crate::tui::search::{self, Found, Matches};
+use crate::tui::theme::Look;
+use crate::wire::sent_of_result;
+
+/// The opened call, laid out.
+#[derive(Debug, Default)]
+pub(in crate::tui) struct Layout {
+    of: Option<(CallId, u32, u16)>,
+    rows: Rows,
+    matches: Matches,
+}
+
+/// The number and the state of an opened call, for the pane's title.
+pub(in crate::tui) fn title(view: &View<'_>, id: &CallId) -> String {
+    let number = view.model.tools.calls.iter().position(|call| call == id);
+    let Some((number, log)) = number.zip(view.model.session.calls.get(id)) else {
+        return String::new();
+    };
+    let time = call::ran_ms(log, view.unix_ms).map(text::duration);
+    let time = time.map(|time| format!(" · {time}")).unwrap_or_default();
+    let (mark, _) = call::mark(log);
+    format!("{} {} {mark} {}{time} ", say!("call"), number + 1, call::state(log))
+}
+
+/// Draws the opened call and returns what it came to.
+pub(in crate::tui) fn draw_call(
+    view: &View<'_>,
+    id: &CallId,
+    layout: &mut Layout,
+    area: Rect,
+    buf: &mut Buffer,
+) -> (Measure, Option<Found>) {
+    let tools = &view.model.tools;
+    let version = tools.details.get(id).map_or(0, |detail| detail.version);
+    let key = Some((id.clone(), version, area.width));
+    if layout.of != key {
+        layout.of = key;
+        layout.rows = lay_out(view, id, area.width);
+        layout.matches = Matches::default();
+    }
+    let mut measure = tools.scroll.measure(layout.rows.len(), area.height.into());
+    let search = view.model.searched(Focus::Tools);
+    let rows = (&layout.rows, &mut layout.matches);
+    let found = search::draw_rows(rows, search, &mut measure, area, buf, view.theme);
+    (measure, found)
+}
+
+fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
+    let mut rows = Rows::default();
+    let Some(log) = view.model.session.calls.get(id) else { return rows };
+    let command = call::command(log);
+    if command.is_empty() {
+        rows.push(say!("No command could be read from this call."), Look::Dim, 0, width);
+    } else {
+        rows.push(command, Look::Strong, 0, width);
+    }
+    if let Some(decided) = &log.decided {
+        decision(&mut rows, decided, width);
+    }
+    if let CallState::Unusable(why) = &log.proposed.state {
+        rows.push(&say!("unusable, not run: {why}", why = why), Look::Bad, 0, width);
+    } else if let Some(CallStatus::NotRun(why)) = log.finished.as_ref().map(|call| &call.status) {
+        rows.push(&say!("not run: {why}", why = why), Look::Warning, 0, width);
+    }
+    let Some(detail) = view.model.tools.details.get(id) else { return rows };
+    match &detail.result {
+        _ if view.model.tools.output.is_some() => {
+            let head = say!("── all that the command wrote; o: what the model was told ──");
+            rows.push(head, Look::Dim, 0, width);
+            if let Some(output) = &view.model.tools.output {
+                output.lay_out(&mut rows, width);
+            }
+        }
+        Some(entry) => {
+            rows.push(say!("── what the model was told ──"), Look::Dim, 0, width);
+            rows.push(entry.result().map_or("", |result| &result.text), Look::Text, 0, width);
+        }
+        None if detail.own.is_some() => {
+            let sent = log.finished.as_ref().is_some_and(|finished| finished.receipt.sent > 0);
+            let head = if sent {
+                say!("── what the model is told with the prompt that follows ──")
+            } else {
+                say!("── output: not sent, the model is not told ──")
+            };
+            rows.push(head, Look::Dim, 0, width);
+            rows.push(detail.own.as_deref().unwrap_or_default(), Look::Text, 0, width);
+        }
+        None if log.started_at.is_some() => {
+            let bytes = text::bytes(detail.produced);
+            rows.push(
+                &say!("── output so far, {bytes}; newest lines ──", bytes = bytes),
+                Look::Dim,
+                0,
+                width,
+            );
+            rows.push(&detail.tail, Look::Text, 0, width);
+        }
+        None => {}
+    }
+    if let Some(finished) = &log.finished {
+        let receipt = &finished.receipt;
+        let mut line = vec![
+            say!("── produced {bytes}", bytes = text::bytes(receipt.produced)),
+            view.model.conversation.sent(id, receipt.sent),
+        ];
+        if receipt.cut > 0 {
+            line.push(say!("cut {bytes}", bytes = text::bytes(receipt.cut)));
+        }
+        line.extend(receipt.file.as_ref().map(|file| say!("full output: {file}", file = file)));
+        rows.push(&line.join(" · "), Look::Dim, 0, width);
+        if let Some(sent) = sent_of_result(&view.model.session, id) {
+            rows.push(&say!("── now {sent} ──", sent = sent), Look::Warning, 0, width);
+        }
+    }
+    rows
+}
+
+fn decision(rows: &mut Rows, decided: &CallDecided, width: u16) {
+    let by = match decided.by {
+        DecidedBy::User => say!("you"),
+        DecidedBy::OwnCommand => say!("you, by typing it after !"),
+        DecidedBy::UserForSession => {
+            say!("you, from then on for this exact command in this session")
+        }
+        DecidedBy::SessionRule => say!("you, for this exact command in this session"),
+        DecidedBy::Yolo => "--yolo",
+        DecidedBy::Harness => "limpid",
+    };
+    match &decided.executed {
+        None => {
+            rows.push(&say!("denied by {by}", by = by), Look::Warning, 0, width);
+            if let Some(reason) = &decided.reason {
+                rows.push(reason, Look::Text, 2, width);
+            }
+        }
+        Some(executed) if *executed != decided.proposed => {
+            rows.push(say!("edited by you; the model had proposed:"), Look::Warning, 0, width);
+            rows.push(&decided.proposed, Look::Text, 2, width);
+        }
+        Some(_) => rows.push(&say!("allowed by {by}", by = by), Look::Dim, 0, width),
+    }
+}
