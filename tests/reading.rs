@@ -319,6 +319,84 @@ fn an_opened_call_and_a_message_can_be_searched() {
     assert!(!shows(&mut stage, "[2 message"), "{}", stage.screen());
 }
 
+/// The row that is selected in a list.
+fn selected(stage: &mut Stage) -> String {
+    let screen = stage.screen();
+    screen.lines().find(|line| line.starts_with("│▸")).unwrap_or_default().to_owned()
+}
+
+#[test]
+fn calls_are_found_by_command_and_result_and_stay_found_when_one_is_opened() {
+    let mut stage = Stage::new(80, 24);
+    stage.prompt("Look around.");
+    stage.request();
+    stage.reply("", &["ls", "cat notes", "pwd"]);
+    for (nth, result) in [(1, "notes\ntodo\n"), (2, "buy milk\nMILK\n"), (3, "/home\n")] {
+        stage.decided(nth, Some("x"), None);
+        stage.started(nth);
+        stage.ran(nth, result);
+    }
+    stage.frame();
+    stage.press(KeyCode::Tab);
+    stage.press(KeyCode::Tab);
+    assert!(selected(&mut stage).contains(" 3 bash"), "{}", stage.screen());
+    type_keys(&mut stage, "/milk");
+    assert!(footer(&mut stage).contains("1 of 1"), "{}", footer(&mut stage));
+    assert!(selected(&mut stage).contains(" 2 bash"), "{}", stage.screen());
+    for _ in 0..4 {
+        stage.press(KeyCode::Backspace);
+    }
+    type_keys(&mut stage, "BASH");
+    stage.press(KeyCode::Enter);
+    assert!(footer(&mut stage).contains("2 of 3"), "{}", footer(&mut stage));
+    stage.press(KeyCode::Char('n'));
+    assert!(selected(&mut stage).contains(" 3 bash"), "{}", stage.screen());
+    stage.press(KeyCode::Char('n'));
+    assert!(footer(&mut stage).contains("1 of 3"), "{}", footer(&mut stage));
+    assert!(selected(&mut stage).contains(" 1 bash"), "{}", stage.screen());
+    type_keys(&mut stage, "/milk");
+    stage.press(KeyCode::Enter);
+    stage.press(KeyCode::Enter);
+    assert!(shows(&mut stage, "call 2") && shows(&mut stage, "buy milk"), "{}", stage.screen());
+    assert!(footer(&mut stage).contains("1 of 2"), "{}", footer(&mut stage));
+    stage.press(KeyCode::Esc);
+    assert!(shows(&mut stage, "buy milk") && !footer(&mut stage).contains("of 2"));
+    stage.press(KeyCode::Esc);
+    assert!(selected(&mut stage).contains(" 2 bash"), "{}", stage.screen());
+}
+
+#[test]
+fn messages_of_a_turn_are_found_by_what_they_hold() {
+    let mut stage = long_session();
+    stage.press(KeyCode::Tab);
+    stage.press(KeyCode::Tab);
+    type_keys(&mut stage, "/no such FILE");
+    assert!(footer(&mut stage).contains("1 of 1"), "{}", footer(&mut stage));
+    assert!(selected(&mut stage).contains("tool"), "{}", stage.screen());
+    stage.press(KeyCode::Enter);
+    stage.press(KeyCode::Enter);
+    assert!(shows(&mut stage, "[message]") && shows(&mut stage, "No such file"));
+    assert!(footer(&mut stage).contains("1 of 1"), "{}", footer(&mut stage));
+    stage.press(KeyCode::Esc);
+    stage.press(KeyCode::Esc);
+    type_keys(&mut stage, "/nowhere");
+    assert!(footer(&mut stage).contains("none"), "{}", footer(&mut stage));
+    assert!(selected(&mut stage).contains("tool"), "it stays where it was");
+}
+
+#[test]
+fn what_the_model_will_be_told_can_be_searched_before_the_first_prompt() {
+    let mut stage = Stage::new(80, 24);
+    let system_prompt = format!("{}The needle.", "line\n".repeat(60));
+    stage.progress(Progress::Begins { system_prompt, context: None });
+    for _ in 0..3 {
+        stage.press(KeyCode::Tab);
+    }
+    assert!(!shows(&mut stage, "needle"));
+    type_keys(&mut stage, "/needle");
+    assert!(footer(&mut stage).contains("1 of 1") && shows(&mut stage, "The needle."));
+}
+
 #[test]
 fn the_cursor_is_in_the_search_field_while_it_takes_keys() {
     let mut stage = long_session();

@@ -198,7 +198,10 @@ fn draw_panes(
             }
             None => {
                 cache.shown.tools_page = Some(inside.height.into());
-                tools::draw_list(view, focused, inside, buf)
+                let (position, found) =
+                    tools::draw_list(view, &mut cache.call.listed, focused, inside, buf);
+                cache.shown.found = cache.shown.found.or(found);
+                position
             }
         };
         if let Some(position) = position {
@@ -213,7 +216,7 @@ fn draw_panes(
             inspector::draw(view, &mut cache.inspector, focused, inside, buf);
         cache.shown.found = cache.shown.found.or(found);
         cache.shown.inspector_list = Some(list);
-        if model.inspector.view != inspector::View::Roles || model.session.turns.is_empty() {
+        if !model.inspector.lists(&model.session) {
             cache.shown.message = Some(measure);
         }
         if let Some(position) = measure.position(say!("rows")) {

@@ -347,9 +347,13 @@ impl Model {
         self.mouse.areas = shown.areas;
         if let Some((search, found)) = self.search.as_mut().zip(shown.found) {
             search.drawn(found);
-            if found.moved {
+            if found.moved && found.total > 0 {
                 match search.pane {
+                    Focus::Tools if self.tools.opened.is_none() => self.tools.select(found.row),
                     Focus::Tools => self.tools.scroll.stand(),
+                    Focus::Inspector if self.inspector.lists(&self.session) => {
+                        self.inspector.select(found.row);
+                    }
                     Focus::Inspector => self.inspector.scroll.stand(),
                     _ => self.conversation.scroll.stand(),
                 }

@@ -5,6 +5,7 @@
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::draft::Draft;
+use super::search::holds;
 
 /// Prompts kept; older ones are forgotten.
 const KEPT: usize = 500;
@@ -50,13 +51,12 @@ impl PromptHistory {
 
     /// The prompts that hold a text, whatever the case of its letters: the newest first, each once.
     pub(super) fn matching(&self, text: &str, most: usize) -> Vec<&str> {
-        let text = text.to_lowercase();
         let mut found: Vec<&str> = Vec::new();
         for prompt in self.prompts.iter().rev() {
             if found.len() == most {
                 break;
             }
-            if prompt.to_lowercase().contains(&text) && !found.contains(&prompt.as_str()) {
+            if (text.is_empty() || holds(prompt, text)) && !found.contains(&prompt.as_str()) {
                 found.push(prompt);
             }
         }

@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::search::find;
+use super::search::{find, holds};
 use super::theme::{Look, Theme};
 use crate::text::{self, Show};
 
@@ -45,6 +45,14 @@ pub(super) struct Line {
     pub(super) exact: bool,
     /// The part of the source that it shows.
     pub(super) source: Range<usize>,
+}
+
+/// Where a text holds another.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    pub(super) places: Vec<Range<usize>>,
+    /// The row in which each begins.
+    pub(super) rows: Vec<usize>,
 }
 
 /// How much there is at a moment, to go back to.
@@ -241,13 +249,17 @@ impl Rows {
     }
 
     /// Where the text holds another, capitals or not.
-    pub(super) fn find(&self, needle: &str) -> Vec<Range<usize>> {
-        find(&self.text, needle)
+    pub(super) fn find(&self, needle: &str) -> Places {
+        let places = find(&self.text, needle);
+        let rows = places.iter().map(|place| {
+            self.list.partition_point(|row| row.range.start <= place.start).saturating_sub(1)
+        });
+        Places { rows: rows.collect(), places }
     }
 
-    /// The row in which a place of the text stands.
-    pub(super) fn row_of(&self, place: usize) -> usize {
-        self.list.partition_point(|row| row.range.start <= place).saturating_sub(1)
+    /// Whether the text holds another, capitals or not.
+    pub(super) fn holds(&self, needle: &str) -> bool {
+        holds(&self.text, needle)
     }
 
     /// Draws the rows from `top` on and returns how many were drawn.
@@ -380,8 +392,8 @@ mod tests {
         {
             let mut buf = Buffer::empty(area);
             let found = rows.find(needle);
-            assert_eq!(found.len(), 1, "{needle}");
-            rows.draw_found(0, &found, None, area, &mut buf, &theme);
+            assert_eq!(found.rows, [0], "{needle}");
+            rows.draw_found(0, &found.places, None, area, &mut buf, &theme);
             let is_marked = |x: &u16| Some(buf[(*x, 0)].bg) == theme.style(Look::Found).bg;
             let columns: Vec<u16> = (0..20).filter(is_marked).collect();
             assert_eq!(columns, marked.collect::<Vec<u16>>(), "{needle}");

@@ -11,9 +11,9 @@ use ratatui::layout::Rect;
 use super::draft::Draft;
 use super::keymap::{Action, Context};
 use super::model::{Focus, Model};
-use super::rows::Rows;
+use super::rows::{Places, Rows};
 use super::scroll::Measure;
-use super::theme::Theme;
+use super::theme::{Look, Theme};
 
 /// A search in one pane.
 #[derive(Debug)]
@@ -44,6 +44,8 @@ pub(super) struct Found {
     pub(super) here: usize,
     /// All matches.
     pub(super) total: usize,
+    /// The row of the match it is at.
+    pub(super) row: usize,
     /// Whether it went there with this frame.
     pub(super) moved: bool,
 }
@@ -87,6 +89,11 @@ impl Search {
         changed
     }
 
+    /// Goes to the nearest match: what is looked through is another text now.
+    pub(super) fn near(&mut self) {
+        self.step = Step::Near;
+    }
+
     /// Goes so many matches on.
     pub(super) fn step(&mut self, by: isize) {
         self.step = match self.step {
@@ -114,7 +121,7 @@ impl Search {
             let last_top = measure.total.saturating_sub(measure.height);
             measure.top = rows[here].saturating_sub(measure.height / 3).min(last_top);
         }
-        Found { here, total: rows.len(), moved }
+        Found { here, total: rows.len(), row: rows[here], moved }
     }
 
     /// Takes over what was drawn.
@@ -128,12 +135,12 @@ impl Search {
 #[derive(Debug, Default)]
 pub(super) struct Matches {
     needle: String,
-    pub(super) found: Vec<Range<usize>>,
+    found: Places,
 }
 
 impl Matches {
     /// Brings them up to date; they are dropped when the rows are made anew.
-    pub(super) fn update(&mut self, rows: &Rows, needle: &str) {
+    fn update(&mut self, rows: &Rows, needle: &str) {
         if self.needle != needle {
             needle.clone_into(&mut self.needle);
             self.found = rows.find(needle);
@@ -151,14 +158,46 @@ pub(super) fn draw_rows(
     theme: &Theme,
 ) -> Option<Found> {
     matches.update(rows, search.map_or("", Search::needle));
-    let found = search.map(|search| {
-        let places: Vec<usize> =
-            matches.found.iter().map(|range| rows.row_of(range.start)).collect();
-        search.choose(&places, measure)
-    });
+    let found = search.map(|search| search.choose(&matches.found.rows, measure));
     let here = found.filter(|found| found.total > 0).map(|found| found.here);
-    rows.draw_found(measure.top, &matches.found, here, area, buf, theme);
+    rows.draw_found(measure.top, &matches.found.places, here, area, buf, theme);
     found
+}
+
+/// The rows of a list that hold what is looked for, on the screen or in what opening them shows.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    needle: String,
+    /// What else they depend on.
+    of: u64,
+    rows: Vec<usize>,
+}
+
+impl Listed {
+    /// Finds the rows, unless that was done for the same list; chooses the one to be at, near the
+    /// `selected` one. `holds` tells whether a row is one of them.
+    pub(super) fn update(
+        &mut self,
+        search: Option<&Search>,
+        (of, total): (u64, usize),
+        selected: usize,
+        holds: impl Fn(usize, &str) -> bool,
+    ) -> Option<Found> {
+        let needle = search.map_or("", Search::needle);
+        if self.needle != needle || self.of != of {
+            let holding = (0..total).filter(|row| !needle.is_empty() && holds(*row, needle));
+            *self = Self { needle: needle.to_owned(), of, rows: holding.collect() };
+        }
+        let mut measure = Measure { top: selected, total, height: 1 };
+        search.map(|search| search.choose(&self.rows, &mut measure))
+    }
+
+    /// How a row is marked, if it is one of them.
+    pub(super) fn look(&self, row: usize, found: Option<Found>) -> Option<Look> {
+        self.rows.binary_search(&row).ok()?;
+        let here = found.is_some_and(|found| found.row == row);
+        Some(if here { Look::FoundHere } else { Look::Found })
+    }
 }
 
 /// Takes a key that is about searching; whether it was one.
@@ -182,10 +221,19 @@ pub(super) fn act(model: &mut Model, context: Context, action: Action) -> bool {
             _ => end(model),
         },
         (Context::Search, Action::Back) => end(model),
-        (Context::Conversation | Context::Call | Context::Message, Action::Back)
-            if model.searched(model.focus).is_some() =>
-        {
-            end(model);
+        (
+            Context::Conversation
+            | Context::Tools
+            | Context::Call
+            | Context::Inspector
+            | Context::Message,
+            Action::Back,
+        ) if model.searched(model.focus).is_some() => end(model),
+        (Context::Tools | Context::Inspector, Action::Open | Action::Show(_)) => {
+            if let Some(search) = model.search.as_mut().filter(|s| s.pane == model.focus) {
+                search.near();
+            }
+            return false;
         }
         _ => return false,
     }
@@ -223,25 +271,30 @@ pub(super) fn end(model: &mut Model) {
 /// Where a text holds another, capitals or not; matches do not overlap.
 pub(super) fn find(text: &str, needle: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    let Some(first) = needle.chars().next() else { return found };
-    let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
     let mut from = 0;
-    while let Some(at) = next(&text[from..], lower, upper, first) {
-        let start = from + at;
-        match matched(&text[start..], needle) {
-            Some(length) => {
-                found.push(start..start + length);
-                from = start + length;
-            }
-            None => from = start + text[start..].chars().next().map_or(1, char::len_utf8),
-        }
+    while let Some(place) = find_from(text, needle, from) {
+        from = place.end;
+        found.push(place);
     }
     found
 }
 
 /// Whether a text holds another, capitals or not.
 pub(super) fn holds(text: &str, needle: &str) -> bool {
-    !find(text, needle).is_empty()
+    find_from(text, needle, 0).is_some()
+}
+
+/// The first place from `from` on at which a text holds another; nothing is held nowhere.
+fn find_from(text: &str, needle: &str, mut from: usize) -> Option<Range<usize>> {
+    let first = needle.chars().next()?;
+    let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
+    loop {
+        let start = from + next(&text[from..], lower, upper, first)?;
+        if let Some(length) = matched(&text[start..], needle) {
+            return Some(start..start + length);
+        }
+        from = start + text[start..].chars().next().map_or(1, char::len_utf8);
+    }
 }
 
 /// The next place at which a match may begin.

@@ -213,6 +213,7 @@ const TOOLS: &[Binding] = &[
         Action::Open,
     ),
     TO_PROMPT,
+    FIND,
     bind(&[key(KeyCode::Up), letter('k')], "↑", "up", "selects the call before", Action::Up),
     bind(&[key(KeyCode::Down), letter('j')], "↓", "down", "selects the next call", Action::Down),
     HELP_KEY,
@@ -292,6 +293,7 @@ const INSPECTOR: &[Binding] = &[
     ),
     NEXT_VIEW,
     TO_PROMPT,
+    FIND,
     HELP_KEY,
     bind(&[key(KeyCode::Up), letter('k')], "↑", "", "selects the row above", Action::Up),
     bind(&[key(KeyCode::Down), letter('j')], "↓", "", "selects the row below", Action::Down),
@@ -552,10 +554,10 @@ pub(super) fn tables(context: Context) -> &'static [&'static [Binding]] {
         Context::Prompt => &[PROMPT],
         Context::Completion => &[COMPLETION],
         Context::Conversation => &[CONVERSATION, &[COPY_PART], SPLITS, MATCHES, COMMANDS],
-        Context::Tools => &[TOOLS, &[COPY, COPY_PART, ZOOM], SPLITS, COMMANDS],
+        Context::Tools => &[TOOLS, &[COPY, COPY_PART, ZOOM], SPLITS, MATCHES, COMMANDS],
         Context::Call => &[CALL, &[COPY, COPY_PART, ZOOM], SPLITS, MATCHES, COMMANDS],
         Context::Inspector => {
-            &[INSPECTOR, &[COPY, COPY_PART, ZOOM], SPLITS, VIEWS, AROUND, COMMANDS]
+            &[INSPECTOR, &[COPY, COPY_PART, ZOOM], SPLITS, MATCHES, VIEWS, AROUND, COMMANDS]
         }
         Context::Message => {
             &[MESSAGE, &[COPY, COPY_PART, ZOOM], SPLITS, MATCHES, VIEWS, AROUND, COMMANDS]

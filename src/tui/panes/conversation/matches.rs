@@ -6,8 +6,9 @@ use super::Conversation;
 use super::item::Item;
 use super::layout::Layout;
 use crate::conversation::Session;
+use crate::tui::rows::Places;
 use crate::tui::scroll::Measure;
-use crate::tui::search::{Found, Search, find};
+use crate::tui::search::{Found, Search, holds};
 
 /// The matches in the items that are laid out, and in the reply that is arriving.
 #[derive(Debug, Default)]
@@ -15,7 +16,7 @@ pub(super) struct Matches {
     needle: String,
     pub(super) items: Vec<InItem>,
     /// For each segment of the reply that is arriving.
-    pub(super) live: Vec<Vec<Range<usize>>>,
+    pub(super) live: Vec<Places>,
     /// The match that the search is at.
     here: Option<Place>,
 }
@@ -25,7 +26,7 @@ pub(super) struct Matches {
 pub(super) struct InItem {
     /// Whether the row that is made anew each time holds one.
     pub(super) live_row: bool,
-    pub(super) rows: Vec<Range<usize>>,
+    pub(super) rows: Places,
 }
 
 /// Where a match is: of which item or segment, and the how manieth there.
@@ -63,7 +64,7 @@ impl Matches {
         for at in matches.items.len()..layout.items.len() {
             let live_row = live_row_text(&conversation.items[at].item, session);
             matches.items.push(InItem {
-                live_row: live_row.is_some_and(|text| !find(&text, needle).is_empty()),
+                live_row: live_row.is_some_and(|text| holds(&text, needle)),
                 rows: layout.items[at].rows.find(needle),
             });
         }
@@ -88,14 +89,14 @@ impl Matches {
                 places.push((start, Place::LiveRow(at)));
             }
             let start = start + usize::from(laid.live_row);
-            for (nth, range) in found.rows.iter().enumerate() {
-                places.push((start + laid.rows.row_of(range.start), Place::Item(at, nth)));
+            for (nth, row) in found.rows.rows.iter().enumerate() {
+                places.push((start + row, Place::Item(at, nth)));
             }
         }
         let mut start = layout.total;
         for (at, rows) in layout.live.segments().iter().enumerate() {
-            for (nth, range) in self.live[at].iter().enumerate() {
-                places.push((start + rows.row_of(range.start), Place::Live(at, nth)));
+            for (nth, row) in self.live[at].rows.iter().enumerate() {
+                places.push((start + row, Place::Live(at, nth)));
             }
             start += rows.len();
         }
@@ -104,7 +105,7 @@ impl Matches {
 
     /// What was found in an item, and which of that the search is at.
     pub(super) fn in_item(&self, at: usize) -> (&[Range<usize>], Option<usize>) {
-        let found = self.items.get(at).map_or(&[][..], |found| &found.rows);
+        let found = self.items.get(at).map_or(&[][..], |found| &found.rows.places);
         let here = match self.here {
             Some(Place::Item(item, nth)) if item == at => Some(nth),
             _ => None,
@@ -120,7 +121,7 @@ impl Matches {
 
     /// What was found in a segment of the reply that is arriving.
     pub(super) fn in_live(&self, at: usize) -> (&[Range<usize>], Option<usize>) {
-        let found = self.live.get(at).map_or(&[][..], |found| found);
+        let found = self.live.get(at).map_or(&[][..], |found| &found.places);
         let here = match self.here {
             Some(Place::Live(segment, nth)) if segment == at => Some(nth),
             _ => None,

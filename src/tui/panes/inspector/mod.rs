@@ -128,7 +128,7 @@ impl Inspector {
         match self.view {
             View::Roles if session.turns.is_empty() => self.scroll.act(action),
             View::Roles if action == Action::Open => self.open(View::Message, session),
-            View::Roles => self.select(action),
+            View::Roles => self.move_selection(action),
             view => match action {
                 Action::Back if self.from_message && view != View::Message => {
                     self.open(View::Message, session);
@@ -197,7 +197,17 @@ impl Inspector {
         self.start(session);
     }
 
-    fn select(&mut self, action: Action) {
+    /// Whether a list of rows is shown, not a text.
+    pub(in crate::tui) fn lists(&self, session: &Session) -> bool {
+        self.view == View::Roles && !session.turns.is_empty()
+    }
+
+    /// Selects a row of the list.
+    pub(in crate::tui) fn select(&mut self, row: usize) {
+        self.selected = row;
+    }
+
+    fn move_selection(&mut self, action: Action) {
         let last = self.list.rows.saturating_sub(1);
         let selected = self.selected.min(last);
         let page = self.list.page.max(1);

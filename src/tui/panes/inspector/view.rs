@@ -16,7 +16,7 @@ use crate::tui::paint;
 use crate::tui::panes::readable::readable;
 use crate::tui::rows::Rows;
 use crate::tui::scroll::Measure;
-use crate::tui::search::{self, Found, Matches};
+use crate::tui::search::{self, Found, Listed, Matches};
 use crate::tui::theme::Look;
 use crate::wire::outline::{self, Change, Row, RowKind};
 use crate::wire::rows_of_turn;
@@ -36,6 +36,8 @@ pub(in crate::tui) struct Layout {
     matches: Matches,
     /// What is shown before anything was sent, and what it depends on.
     before: ((bool, u16), Rows),
+    /// What a search found in the list.
+    listed: Listed,
 }
 
 /// All that the text of a view depends on beside the turn's number.
@@ -121,16 +123,19 @@ pub(in crate::tui) fn draw(
 ) -> (List, Measure, Option<Found>) {
     let session = &view.model.session;
     let inspector = &view.model.inspector;
+    let search = view.model.searched(Focus::Inspector);
     let Some(turn) = inspector.turn(session) else {
         let beginning = view.model.beginning.as_ref();
         let key = (beginning.is_some(), area.width);
         if layout.before.0 != key {
             layout.before = (key, before::lay_out(beginning, area.width));
+            layout.matches = Matches::default();
         }
         let rows = &layout.before.1;
-        let measure = inspector.scroll.measure(rows.len(), area.height.into());
-        rows.draw(measure.top, area, buf, view.theme);
-        return (List::default(), measure, None);
+        let mut measure = inspector.scroll.measure(rows.len(), area.height.into());
+        let shown = (rows, &mut layout.matches);
+        let found = search::draw_rows(shown, search, &mut measure, area, buf, view.theme);
+        return (List::default(), measure, found);
     };
     layout.update(turn, session);
     let tabs = tabs::line(inspector.view, inspector.exact, area.width);
@@ -146,9 +151,19 @@ pub(in crate::tui) fn draw(
         paint::line(buf, below, &head, Look::Dim, view.theme);
         let below = under(below);
         let list = List { rows, page: below.height.into() };
-        let chosen = focused.then_some(selected);
-        let measure = draw_list(view, (&layout.outline, &remarks), chosen, below, buf);
-        return (list, measure, None);
+        let (mut listed, of) = (std::mem::take(&mut layout.listed), u64::from(turn.number.0));
+        let found = listed.update(
+            search,
+            ((of << 32) | remarks.len() as u64, rows),
+            selected,
+            |row, needle| message(layout, &remarks, row, u16::MAX, false).holds(needle),
+        );
+        let went_to = found.filter(|found| found.moved && found.total > 0).map(|found| found.row);
+        let chosen = focused.then_some(went_to.unwrap_or(selected));
+        let marked = |row| listed.look(row, found);
+        let measure = draw_list(view, (&layout.outline, &remarks), chosen, marked, below, buf);
+        layout.listed = listed;
+        return (list, measure, found);
     }
     let opened = Opened {
         view: inspector.view,
@@ -166,7 +181,6 @@ pub(in crate::tui) fn draw(
         layout.matches = Matches::default();
     }
     let mut measure = inspector.scroll.measure(layout.rows.len(), below.height.into());
-    let search = view.model.searched(Focus::Inspector);
     let shown = (&layout.rows, &mut layout.matches);
     let found = search::draw_rows(shown, search, &mut measure, below, buf, view.theme);
     (List { rows, page: below.height.into() }, measure, found)
@@ -197,6 +211,7 @@ fn draw_list(
     view: &Shown<'_>,
     (outline, remarks): (&[Row], &[Remark]),
     selected: Option<usize>,
+    marked: impl Fn(usize) -> Option<Look>,
     area: Rect,
     buf: &mut Buffer,
 ) -> Measure {
@@ -217,6 +232,9 @@ fn draw_list(
         let line = text::visible(&line, text::Show::Prose);
         let place = Rect { y, height: 1, ..area };
         paint::line(buf, place, &line, look, view.theme);
+        if let Some(look) = marked(index) {
+            buf.set_style(place, view.theme.style(look));
+        }
         if selected == Some(index) {
             paint::select(buf, place, view.theme);
         }
@@ -249,7 +267,9 @@ fn lay_out(
 ) -> Rows {
     let inspector = &view.model.inspector;
     let lines = match opened.view {
-        View::Roles | View::Message => return message(layout, remarks, opened),
+        View::Roles | View::Message => {
+            return message(layout, remarks, opened.selected, opened.width, opened.exact);
+        }
         View::Diff => {
             let session = &view.model.session;
             let mut rows = Rows::default();
@@ -285,9 +305,14 @@ fn lay_out(
     rows
 }
 
-/// The selected row's content.
-fn message(layout: &Layout, remarks: &[Remark], opened: Opened) -> Rows {
-    let (selected, width) = (opened.selected, opened.width);
+/// A row's content.
+fn message(
+    layout: &Layout,
+    remarks: &[Remark],
+    selected: usize,
+    width: u16,
+    is_exact: bool,
+) -> Rows {
     let mut rows = Rows::default();
     let Some(row) = layout.outline.get(selected) else {
         if let Some(remark) = remarks.get(selected.saturating_sub(layout.outline.len())) {
@@ -312,7 +337,7 @@ fn message(layout: &Layout, remarks: &[Remark], opened: Opened) -> Rows {
     }
     let exact: String = texts.collect();
     match readable(&exact) {
-        Some(readable) if !opened.exact => rows.push(&readable, Look::Text, 0, width),
+        Some(readable) if !is_exact => rows.push(&readable, Look::Text, 0, width),
         _ => rows.push_exact(&exact, Look::Text, width),
     }
     rows

@@ -3,24 +3,34 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::Detail;
 use crate::conversation::{CallId, CallLog};
 use crate::text::{self, say};
 use crate::tui::View;
+use crate::tui::model::Focus;
 use crate::tui::paint;
 use crate::tui::panes::call;
 use crate::tui::rows::Rows;
 use crate::tui::scroll::Measure;
+use crate::tui::search::{self, Found, Listed};
 use crate::tui::theme::Look;
 
-/// Draws the list and returns which calls are shown, in words, if not all are.
+/// Draws the list and returns which calls are shown, in words, if not all are, and where a search
+/// stands.
 pub(in crate::tui) fn draw_list(
     view: &View<'_>,
+    listed: &mut Listed,
     focused: bool,
     area: Rect,
     buf: &mut Buffer,
-) -> Option<String> {
+) -> (Option<String>, Option<Found>) {
     let tools = &view.model.tools;
     let height = usize::from(area.height);
+    let of = (tools.changes, tools.calls.len());
+    let found =
+        listed.update(view.model.searched(Focus::Tools), of, tools.selected(), |row, needle| {
+            tools.calls.get(row).is_some_and(|id| search::holds(&looked_through(view, id), needle))
+        });
     if tools.calls.is_empty() {
         let text = say!(
             "No calls yet. Commands that the model asks for are listed here; !ls in the prompt runs one of your own."
@@ -28,9 +38,10 @@ pub(in crate::tui) fn draw_list(
         let mut rows = Rows::default();
         rows.push(text, Look::Dim, 0, area.width);
         rows.draw(0, area, buf, view.theme);
-        return None;
+        return (None, found);
     }
-    let selected = tools.selected();
+    let went_to = found.filter(|found| found.moved && found.total > 0).map(|found| found.row);
+    let selected = went_to.unwrap_or(tools.selected());
     let tail = tail_rows(view, selected, height);
     let first = (selected + 1 + tail.len()).saturating_sub(height).min(selected);
     let digits = tools.calls.len().to_string().len();
@@ -44,6 +55,9 @@ pub(in crate::tui) fn draw_list(
         let Some(log) = view.model.session.calls.get(id) else { continue };
         let row = Rect { y, height: 1, ..area };
         draw_row(view, log, (index + 1, digits), row, buf);
+        if let Some(look) = listed.look(index, found) {
+            buf.set_style(row, view.theme.style(look));
+        }
         if focused && index == selected {
             paint::select(buf, row, view.theme);
         }
@@ -60,16 +74,24 @@ pub(in crate::tui) fn draw_list(
         }
     }
     let shown = Measure { top: first, total: tools.calls.len(), height: after - first };
-    let position = shown.position(say!("calls"))?;
+    let Some(position) = shown.position(say!("calls")) else { return (None, found) };
     let runs = |id: &CallId| {
         let log = view.model.session.calls.get(id);
         log.is_some_and(|log| log.started_at.is_some() && log.finished.is_none())
     };
     let running = tools.calls[after..].iter().filter(|id| runs(id)).count();
-    Some(match running {
+    let position = match running {
         0 => position,
         _ => say!("{position} · {running} running ↓", position = position, running = running),
-    })
+    };
+    (Some(position), found)
+}
+
+/// What a search looks through for a call: its row, the whole command, and what came of it.
+fn looked_through(view: &View<'_>, id: &CallId) -> String {
+    let Some(log) = view.model.session.calls.get(id) else { return String::new() };
+    let told = view.model.tools.details.get(id).map_or("", Detail::told);
+    [&log.proposed.name, call::command(log), &call::state(log), told].join("\n")
 }
 
 /// The newest lines of output under the selected row, if its command runs.

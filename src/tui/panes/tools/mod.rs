@@ -33,6 +33,8 @@ pub(in crate::tui) struct Tools {
     pub(in crate::tui) scroll: Scroll,
     /// Rows that fit into the list.
     pub(in crate::tui) page: usize,
+    /// Counts what changed in calls, but for what running ones write.
+    changes: u64,
 }
 
 /// What the pane knows of a call beside the records.
@@ -49,6 +51,15 @@ struct Detail {
     version: u32,
 }
 
+impl Detail {
+    /// What the model was told, or what there is before that.
+    fn told(&self) -> &str {
+        let result = self.result.as_ref().and_then(|entry| entry.result());
+        let told = result.map(|result| result.text.as_str()).or(self.own.as_deref());
+        told.unwrap_or(&self.tail)
+    }
+}
+
 impl Default for Tools {
     fn default() -> Self {
         Self {
@@ -59,6 +70,7 @@ impl Default for Tools {
             output: None,
             scroll: Scroll::following(),
             page: 1,
+            changes: 0,
         }
     }
 }
@@ -88,36 +100,48 @@ impl Tools {
                 detail.produced = *produced;
                 detail.version += 1;
             }
-            Event::Record(stamped) => match &stamped.record {
-                Record::CallProposed(proposed) => {
-                    self.calls.push(proposed.call.clone());
-                    self.details.entry(proposed.call.clone()).or_default();
-                }
-                Record::CallDecided(CallDecided { call, .. }) | Record::CallStarted { call } => {
-                    self.touch(call);
-                }
-                Record::CallFinished(finished) => {
-                    if let Some(detail) = self.details.get_mut(&finished.call) {
-                        detail.own.clone_from(&finished.output);
-                        detail.version += 1;
-                    }
-                }
-                Record::Entry(entry) => {
-                    if let Some(result) = entry.result()
-                        && let Some(detail) = self.details.get_mut(&result.call)
-                    {
-                        detail.result = Some(entry.clone());
-                        detail.tail = String::new();
-                        detail.version += 1;
-                    }
-                }
-                Record::Overlay { .. } => {
-                    self.details.values_mut().for_each(|detail| detail.version += 1);
-                }
-                _ => {}
-            },
+            Event::Record(stamped) => {
+                self.changes += 1;
+                self.record(&stamped.record);
+            }
             Event::Progress(_) => {}
         }
+    }
+
+    fn record(&mut self, record: &Record) {
+        match record {
+            Record::CallProposed(proposed) => {
+                self.calls.push(proposed.call.clone());
+                self.details.entry(proposed.call.clone()).or_default();
+            }
+            Record::CallDecided(CallDecided { call, .. }) | Record::CallStarted { call } => {
+                self.touch(call);
+            }
+            Record::CallFinished(finished) => {
+                if let Some(detail) = self.details.get_mut(&finished.call) {
+                    detail.own.clone_from(&finished.output);
+                    detail.version += 1;
+                }
+            }
+            Record::Entry(entry) => {
+                if let Some(result) = entry.result()
+                    && let Some(detail) = self.details.get_mut(&result.call)
+                {
+                    detail.result = Some(entry.clone());
+                    detail.tail = String::new();
+                    detail.version += 1;
+                }
+            }
+            Record::Overlay { .. } => {
+                self.details.values_mut().for_each(|detail| detail.version += 1);
+            }
+            _ => {}
+        }
+    }
+
+    /// Selects a row of the list.
+    pub(in crate::tui) fn select(&mut self, row: usize) {
+        self.selected = (row + 1 < self.calls.len()).then_some(row);
     }
 
     fn touch(&mut self, call: &CallId) {
@@ -167,7 +191,7 @@ impl Tools {
             }
             _ => return,
         };
-        self.selected = if to >= newest { None } else { Some(to) };
+        self.select(to);
     }
 
     /// The selected or opened call: its command, and below it what is shown of what came of it.
@@ -176,11 +200,7 @@ impl Tools {
         let command = call::command(session.calls.get(id)?);
         let written = self.output.as_ref().and_then(Output::text);
         let detail = self.details.get(id);
-        let told = detail.map(|detail| {
-            let result = detail.result.as_ref().and_then(|entry| entry.result());
-            let told = result.map(|result| result.text.as_str()).or(detail.own.as_deref());
-            told.unwrap_or(&detail.tail)
-        });
+        let told = detail.map(Detail::told);
         Some(Copyable::of_parts([command, written.as_deref().or(told).unwrap_or_default()]))
     }
 

@@ -10,16 +10,18 @@ use crate::tui::model::Focus;
 use crate::tui::panes::call;
 use crate::tui::rows::Rows;
 use crate::tui::scroll::Measure;
-use crate::tui::search::{self, Found, Matches};
+use crate::tui::search::{self, Found, Listed, Matches};
 use crate::tui::theme::Look;
 use crate::wire::sent_of_result;
 
-/// The opened call, laid out.
+/// The opened call, laid out, and what a search found in the pane.
 #[derive(Debug, Default)]
 pub(in crate::tui) struct Layout {
     of: Option<(CallId, u32, u16)>,
     rows: Rows,
     matches: Matches,
+    /// What a search found in the list of calls.
+    pub(in crate::tui) listed: Listed,
 }
 
 /// The number and the state of an opened call, for the pane's title.
