@@ -17,11 +17,13 @@ mod mouse;
 mod paint;
 mod panes;
 mod popup;
+mod pressed;
 mod prompt_history;
 mod rows;
 mod scroll;
 mod search;
 mod slash;
+mod submit;
 mod theme;
 mod update;
 

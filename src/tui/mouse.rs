@@ -12,8 +12,8 @@ use super::keymap::{Action, Context};
 use super::layout::Areas;
 use super::model::{Effect, Focus, Model};
 use super::panes::inspector::View;
+use super::pressed::{NO_KEY, act_unpressed};
 use super::search;
-use super::update::{NO_KEY, act_unpressed};
 
 /// Rows that one step of the wheel moves a text.
 const STEP: usize = 3;

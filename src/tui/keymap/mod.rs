@@ -61,7 +61,7 @@ pub(super) enum Action {
     /// Puts the selected completion into the prompt.
     Complete,
     /// Searches earlier prompts for what stands in the prompt.
-    Search,
+    SearchPrompts,
     /// Sends the next queued prompt into the running turn.
     Steer,
     /// Ends the program if the prompt is empty.

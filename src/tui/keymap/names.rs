@@ -26,7 +26,7 @@ pub(super) const ACTIONS: [(&str, Action); 61] = [
     ("new-line", Action::NewLine),
     ("open-paste-or-editor", Action::Unfold),
     ("complete", Action::Complete),
-    ("search-prompts", Action::Search),
+    ("search-prompts", Action::SearchPrompts),
     ("send-now", Action::Steer),
     ("quit-if-empty", Action::EndOfInput),
     ("back", Action::Back),

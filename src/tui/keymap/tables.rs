@@ -127,7 +127,7 @@ const PROMPT: &[Binding] = &[
         "Ctrl-R",
         "",
         "searches earlier prompts, also of earlier sessions here, for what you type",
-        Action::Search,
+        Action::SearchPrompts,
     ),
     bind(
         &[ctrl('x')],
