@@ -313,3 +313,76 @@ fn responses_are_read_one_after_the_other() {
     assert_eq!(input(&mut stage, Input::Exchanges { turn, kept: kept.clone() }), 1, "now the rest");
     assert_eq!(input(&mut stage, Input::Exchanges { turn, kept }), 0, "that is all");
 }
+
+/// Five turns, each of a prompt of its own.
+fn five_turns(columns: u16, rows: u16) -> Stage {
+    let mut stage = Stage::new(columns, rows);
+    for name in ["ant", "bee", "cat", "dog", "eel"] {
+        stage.prompt(&format!("About the {name}."));
+        stage.request();
+        stage.reply(&format!("The {name} it is."), &[]);
+        stage.ended(TransitionReason::Answered);
+    }
+    stage.frame();
+    stage
+}
+
+#[test]
+fn a_turn_is_one_word_or_one_key_and_its_number_away() {
+    for (columns, rows) in SIZES {
+        let mut stage = five_turns(columns, rows);
+        stage.type_text("/turn 3");
+        stage.press(KeyCode::Enter);
+        has(&stage.screen(), "1 2 [3] 4 5›");
+        has(&stage.screen(), "▸");
+        stage.press(KeyCode::Char('t'));
+        has(&stage.screen(), "About the eel.");
+        stage.press(KeyCode::Char('2'));
+        stage.press(KeyCode::Enter);
+        has(&stage.screen(), "1 [2] 3 4 5›");
+        stage.press(KeyCode::Char('4'));
+        stage.press(KeyCode::Char('t'));
+        stage.type_text("dog");
+        stage.press(KeyCode::Enter);
+        has(&stage.screen(), "1 2 3 [4] 5›");
+        has(&stage.screen(), "[request]");
+    }
+    let mut stage = five_turns(120, 40);
+    stage.type_text("/turn 9");
+    stage.press(KeyCode::Enter);
+    has(&stage.screen(), "No such turn: the last one is 5.");
+    has(&stage.screen(), "/turn 9");
+    let mut stage = Stage::new(120, 40);
+    stage.type_text("/turn");
+    stage.press(KeyCode::Enter);
+    has(&stage.screen(), "Nothing was sent yet.");
+}
+
+#[test]
+fn a_turn_is_compared_with_any_earlier_one() {
+    let mut stage = five_turns(120, 40);
+    stage.press(KeyCode::BackTab);
+    let screen = key(&mut stage, '3');
+    has(&screen, "── compared with turn 4 ──");
+    assert!(!screen.contains("+ content: About the dog."), "{screen}");
+    let screen = key(&mut stage, '[');
+    has(&screen, "── compared with turn 3 ──");
+    has(&screen, "+ content: About the dog.");
+    has(&screen, "+ content: About the eel.");
+    for _ in 0..5 {
+        key(&mut stage, '[');
+    }
+    has(&stage.screen(), "── compared with turn 1 ──");
+    stage.press(KeyCode::Left);
+    has(&stage.screen(), "── compared with turn 1 ──");
+    has(&stage.screen(), "+ content: About the bee.");
+    stage.press(KeyCode::Char('y'));
+    let (copied, _) = stage.copied.clone().unwrap();
+    has(&copied, "+ content: About the bee.");
+    has(&key(&mut stage, ']'), "── compared with turn 2 ──");
+    // What is marked does not outlive the view.
+    stage.press(KeyCode::Esc);
+    has(&key(&mut stage, '3'), "── compared with turn 3 ──");
+    key(&mut stage, ']');
+    has(&stage.screen(), "── compared with turn 3 ──");
+}

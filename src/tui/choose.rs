@@ -13,8 +13,9 @@ use super::panes::list::Row;
 use super::panes::prompt::Submitted;
 use super::popup::{Choice, Kind, Listed, Popup, is_there};
 use super::pressed::act_unpressed;
+use super::search;
 use super::submit::perform;
-use crate::conversation::{Command, Destination, Parameter, Progress};
+use crate::conversation::{Command, Destination, Parameter, Progress, TurnNumber};
 use crate::text::{self, Show};
 use crate::wire::Parameters;
 
@@ -139,6 +140,10 @@ fn choose(model: &mut Model, choice: Choice, now: Instant) -> Vec<Effect> {
             model.popup = Some(Popup { list, kind });
             vec![Effect::UseTheme(name)]
         }
+        (Choice::Turn(turn), _) => {
+            show_turn(model, turn);
+            Vec::new()
+        }
         (Choice::Model(_) | Choice::Value(_), _) => Vec::new(),
     }
 }
@@ -163,7 +168,7 @@ fn act(model: &mut Model, context: Context, action: Action, now: Instant) -> Vec
     }
     let in_pane = !matches!(context, Context::Prompt);
     if in_pane && Shape::of(model.size) == Shape::Small {
-        model.note = Some(say!("The window has no room for that pane. Enlarge it.").to_owned());
+        model.note = Some(no_room());
         return Vec::new();
     }
     model.focus = match context {
@@ -208,6 +213,61 @@ pub(super) fn set_words(model: &mut Model, words: &[String]) -> Option<Vec<Effec
         return None;
     };
     Some(set(model, parameter, value)).filter(|effects| !effects.is_empty())
+}
+
+/// `/turn` with these words.
+pub(super) fn turn_words(model: &mut Model, words: &[String]) -> Option<Vec<Effect>> {
+    match words {
+        [] => {
+            open_turns(model);
+            model.popup.is_some().then(Vec::new)
+        }
+        [number] => {
+            let number = number.parse().ok().map(TurnNumber);
+            let turn = number.filter(|number| model.session.turn(*number).is_some());
+            if turn.is_none() {
+                let last = model.session.turns.last().map(|turn| turn.number);
+                model.note = Some(match last {
+                    Some(last) => say!("No such turn: the last one is {last}.", last = last),
+                    None => no_turns(),
+                });
+            }
+            turn.filter(|turn| show_turn(model, *turn)).map(|_| Vec::new())
+        }
+        _ => {
+            model.note = Some(say!("/turn alone lists; /turn NUMBER shows one.").to_owned());
+            None
+        }
+    }
+}
+
+/// Opens the turns.
+pub(super) fn open_turns(model: &mut Model) {
+    if model.session.turns.is_empty() {
+        model.note = Some(no_turns());
+    } else {
+        model.popup = Some(Popup::of(Kind::Turns));
+    }
+}
+
+fn no_turns() -> String {
+    say!("Nothing was sent yet.").to_owned()
+}
+
+/// Shows a turn in the inspector, if there is room for it.
+fn show_turn(model: &mut Model, turn: TurnNumber) -> bool {
+    if Shape::of(model.size) == Shape::Small {
+        model.note = Some(no_room());
+        return false;
+    }
+    search::end(model);
+    model.focus = Focus::Inspector;
+    model.inspector.go_to(turn, &model.session);
+    true
+}
+
+fn no_room() -> String {
+    say!("The window has no room for that pane. Enlarge it.").to_owned()
 }
 
 /// `/theme` with these words.

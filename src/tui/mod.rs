@@ -277,7 +277,7 @@ fn title(
     let (detail, opened) = match (of, &model.tools.opened) {
         (Focus::Inspector, _) => {
             let turns = inspector::title(&model.inspector, &model.session);
-            (turns, model.inspector.view != inspector::View::Roles)
+            (turns, model.inspector.is_opened())
         }
         (Focus::Tools, Some(call)) => (tools::title(view, call), true),
         _ => (String::new(), false),

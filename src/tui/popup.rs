@@ -5,14 +5,18 @@
 use crate::text::say;
 use std::collections::HashSet;
 
+use super::completion::first_line;
 use super::keymap::{self, Action, Context};
 use super::model::Model;
 use super::panes::inspector::View;
 use super::panes::list::{List, Row};
 use super::slash::WORDS;
 use super::theme::Look;
-use crate::conversation::{KeyState, Parameter, Profile, ProfileRow};
-use crate::wire::{Format, Parameters};
+use crate::conversation::{
+    KeyState, Origin, Parameter, Profile, ProfileRow, Session, Turn, TurnNumber,
+};
+use crate::text;
+use crate::wire::{Format, Parameters, views};
 
 /// A list that is open.
 #[derive(Debug)]
@@ -34,6 +38,8 @@ pub(super) enum Kind {
     Parameters,
     /// A value for one of them.
     Value(Parameter),
+    /// The turns.
+    Turns,
     /// The themes.
     Themes(Vec<String>),
 }
@@ -65,6 +71,8 @@ pub(super) enum Choice {
     Parameter(Parameter),
     /// This value, or none.
     Value(Option<String>),
+    /// This turn.
+    Turn(TurnNumber),
     /// This theme.
     Theme(String),
 }
@@ -81,6 +89,7 @@ impl Popup {
             Kind::Models { profile, .. } => say!("Model at {name}", name = profile.name),
             Kind::Parameters => say!("Parameters of every request").to_owned(),
             Kind::Value(parameter) => parameter.name().to_owned(),
+            Kind::Turns => say!("Turns").to_owned(),
             Kind::Themes(_) => say!("Theme").to_owned(),
         }
     }
@@ -114,6 +123,7 @@ impl Popup {
                 }
             }
             Kind::Value(parameter) => (format!("{}.", parameter.about()), Look::Dim),
+            Kind::Turns => dim(say!("Type a number, or words of the prompt.")),
             Kind::Themes(_) => {
                 dim(say!("Enter shows it. For always: limpid config set theme NAME"))
             }
@@ -131,6 +141,7 @@ impl Popup {
                 Parameter::ALL.into_iter().map(|parameter| of_parameter(model, parameter)).collect()
             }
             Kind::Value(parameter) => values(*parameter, &typed),
+            Kind::Turns => turns(&model.session, &typed),
             Kind::Themes(names) => themes(names, &model.setup.theme.name),
         }
     }
@@ -290,6 +301,28 @@ fn of_parameter(model: &Model, parameter: Parameter) -> (Row, Choice) {
         }
     };
     (row(&cells), Choice::Parameter(parameter))
+}
+
+/// The newest first, but before all the one whose number is typed.
+fn turns(session: &Session, typed: &str) -> Vec<(Row, Choice)> {
+    let mut turns: Vec<&Turn> = session.turns.iter().rev().collect();
+    turns.sort_by_key(|turn| turn.number.to_string() != typed);
+    let of_turn = |turn: &Turn| {
+        let mut entry = turn.head.and_then(|head| session.entries.get(&head));
+        while let Some(other) = entry.filter(|entry| entry.origin != Origin::User) {
+            entry = other.parent.and_then(|parent| session.entries.get(&parent));
+        }
+        let prompt = entry.map(|entry| first_line(&entry.text())).unwrap_or_default();
+        let went = views::outcome(turn).next().map_or("", |(word, _)| word);
+        let cells = [
+            (&*turn.number.to_string(), Look::Strong),
+            (&*text::bytes(turn.request.bytes), Look::Text),
+            (went, Look::Bad),
+            (&*prompt, Look::Dim),
+        ];
+        (row(&cells), Choice::Turn(turn.number))
+    };
+    turns.into_iter().map(of_turn).collect()
 }
 
 fn themes(names: &[String], present: &str) -> Vec<(Row, Choice)> {

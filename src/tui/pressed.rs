@@ -130,6 +130,7 @@ fn act(
         Action::PreviousPane => move_focus(model, -1),
         Action::Help => model.help = Some(Scroll::from_top()),
         Action::Palette => choose::open_palette(model, context),
+        Action::Turns => choose::open_turns(model),
         Action::Models => return choose::open_profiles(model),
         Action::Zoom | Action::Narrower | Action::Wider | Action::Shorter | Action::Taller => {
             room(model, context, action);

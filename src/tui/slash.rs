@@ -3,7 +3,7 @@
 use crate::text::{Phrase, phrase};
 
 /// Each word and what it does.
-pub(super) const WORDS: [(&str, Phrase); 12] = [
+pub(super) const WORDS: [(&str, Phrase); 13] = [
     ("/help", phrase("shows these keys")),
     ("/continue", phrase("posts the history once more: after a failure, a stop or the turn limit")),
     ("/clear", phrase("starts anew: the model will remember nothing, every command asks again")),
@@ -19,6 +19,7 @@ pub(super) const WORDS: [(&str, Phrase); 12] = [
         "/set",
         phrase("parameters: alone it lists them; /set temperature 0.2, /set temperature unset"),
     ),
+    ("/turn", phrase("what was sent in a turn: /turn 3 shows it; alone it lists the turns")),
     ("/copy", phrase("copies what the model said last; in a pane, y and Y copy the text at hand")),
     ("/mouse", phrase("takes the mouse for wheel and clicks, or gives it back to the terminal")),
     ("/theme", phrase("lists the themes; /theme NAME changes to another")),
@@ -27,7 +28,7 @@ pub(super) const WORDS: [(&str, Phrase); 12] = [
 ];
 
 /// Words that take others after them.
-const WITH_MORE: [&str; 3] = ["/model", "/set", "/theme"];
+const WITH_MORE: [&str; 4] = ["/model", "/set", "/turn", "/theme"];
 
 /// The word that a text is close to without being it: otherwise written (`/Help`), or with
 /// something after it that it does not take (`/clear now`).

@@ -48,6 +48,7 @@ pub(super) fn perform(model: &mut Model, submitted: Submitted) -> Option<Vec<Eff
         Submitted::Nothing => return None,
         Submitted::Model(words) => return choose::model_words(model, &words),
         Submitted::Set(words) => return choose::set_words(model, &words),
+        Submitted::Turn(words) => return choose::turn_words(model, &words),
         Submitted::Theme(words) => return choose::theme_words(model, &words),
         Submitted::Unknown(word) => {
             let word = visible(&word, Show::Prose).into_owned();

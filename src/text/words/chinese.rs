@@ -2,6 +2,23 @@
 
 /// English, Chinese. `{names}` are filled in.
 pub(super) const CHINESE: &[(&str, &str)] = &[
+    (
+        "what was sent in a turn: /turn 3 shows it; alone it lists the turns",
+        "某轮发送了什么：/turn 3 显示第 3 轮；单独输入列出各轮",
+    ),
+    ("No such turn: the last one is {last}.", "没有这一轮：最后一轮是 {last}。"),
+    ("/turn alone lists; /turn NUMBER shows one.", "/turn 单独使用列出各轮；/turn 轮次 显示一轮。"),
+    ("Nothing was sent yet.", "尚未发送任何内容。"),
+    ("Turns", "轮次"),
+    ("Type a number, or words of the prompt.", "输入轮次编号，或提示词中的文字。"),
+    ("a turn by its number, from the list of all", "按编号选择一轮，列出全部"),
+    ("compare with", "比较对象"),
+    (
+        "in diff: [ compares with a turn further back, ] with one less far back",
+        "差异视图：[ 与更早的一轮比较，] 与较晚的一轮比较",
+    ),
+    ("in diff: compares with a turn less far back", "差异视图：与较晚的一轮比较"),
+    ("── compared with turn {base} ──", "── 与第 {base} 轮比较 ──"),
     // Footer and help: keys.
     ("one row up", "上移一行"),
     ("one row down", "下移一行"),

@@ -102,6 +102,12 @@ pub(super) enum Action {
     PreviousTurn,
     /// The turn after.
     NextTurn,
+    /// Lists the turns.
+    Turns,
+    /// Compares with the turn before the one compared with.
+    EarlierBase,
+    /// Compares with the turn after the one compared with.
+    LaterBase,
     /// Another view of the same turn.
     Show(View),
     /// The view after this one.

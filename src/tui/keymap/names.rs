@@ -21,7 +21,7 @@ pub(super) const PLACES: [(&str, Context); 11] = [
 ];
 
 /// Actions whose keys can be set. What decides about a command, and Ctrl-C, is the same everywhere.
-pub(super) const ACTIONS: [(&str, Action); 61] = [
+pub(super) const ACTIONS: [(&str, Action); 64] = [
     ("submit", Action::Submit),
     ("new-line", Action::NewLine),
     ("open-paste-or-editor", Action::Unfold),
@@ -46,6 +46,9 @@ pub(super) const ACTIONS: [(&str, Action); 61] = [
     ("open", Action::Open),
     ("previous-turn", Action::PreviousTurn),
     ("next-turn", Action::NextTurn),
+    ("turns", Action::Turns),
+    ("compare-earlier", Action::EarlierBase),
+    ("compare-later", Action::LaterBase),
     ("view-roles", Action::Show(View::Roles)),
     ("view-message", Action::Show(View::Message)),
     ("view-diff", Action::Show(View::Diff)),

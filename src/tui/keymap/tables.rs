@@ -264,6 +264,7 @@ const VIEWS: &[Binding] = &[
     bind(&[letter('6')], "6", "", "tokens, times and bytes", Action::Show(View::Usage)),
     TURN_BEFORE,
     TURN_AFTER,
+    bind(&[letter('t')], "t", "turn", "a turn by its number, from the list of all", Action::Turns),
 ];
 
 const NEXT_VIEW: Binding =
@@ -319,6 +320,14 @@ const MESSAGE: &[Binding] = &[
         "the exact JSON, and back to the readable text",
         Action::Raw,
     ),
+    bind(
+        &[letter('[')],
+        "[ ]",
+        "compare with",
+        "in diff: [ compares with a turn further back, ] with one less far back",
+        Action::EarlierBase,
+    ),
+    bind(&[letter(']')], "]", "", "in diff: compares with a turn less far back", Action::LaterBase),
     HELP_KEY,
     FIND,
     READ_DOWN,

@@ -147,6 +147,9 @@ fn word(view: &View<'_>, context: Context, binding: &keymap::Binding) -> &'stati
         }
         (_, Action::Zoom) if Shape::of(model.size) != Shape::Wide => "",
         (Context::Message, Action::Raw) if model.inspector.view != Inspected::Message => "",
+        (_, Action::EarlierBase | Action::LaterBase) if model.inspector.view != Inspected::Diff => {
+            ""
+        }
         (Context::Message, Action::Raw) if model.inspector.exact => say!("readable"),
         (Context::Conversation | Context::Tools | Context::Inspector, Action::Back)
             if model.approval.is_some() =>

@@ -63,6 +63,8 @@ pub(in crate::tui) enum Submitted {
     Mouse,
     /// `/copy`
     Copy,
+    /// `/turn` and the words after it
+    Turn(Vec<String>),
     /// `/theme` and the words after it
     Theme(Vec<String>),
     /// `/help`
@@ -126,6 +128,7 @@ impl Submitted {
         match first {
             Some("/model") => return Self::Model(words.map(str::to_owned).collect()),
             Some("/set") => return Self::Set(words.map(str::to_owned).collect()),
+            Some("/turn") => return Self::Turn(words.map(str::to_owned).collect()),
             Some("/theme") => return Self::Theme(words.map(str::to_owned).collect()),
             _ => {}
         }

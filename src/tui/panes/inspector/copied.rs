@@ -23,9 +23,9 @@ impl Inspector {
             return Some(Copyable::of_parts([system_prompt, context]));
         };
         let parts = session.parts_of(turn.number);
-        let previous = session.parts_of(TurnNumber(turn.number.0.saturating_sub(1)));
         let lines = match self.view {
             View::Roles | View::Message => {
+                let previous = session.parts_of(TurnNumber(turn.number.0.saturating_sub(1)));
                 let rows = rows_of_turn(turn, &parts, &previous, session);
                 let row = rows.get(self.selected.min(self.list.rows.saturating_sub(1)))?;
                 let exact: String = row.parts.iter().map(|&part| &*parts[part].text).collect();
@@ -34,8 +34,7 @@ impl Inspector {
                 return Some(Copyable::plain(readable.unwrap_or(exact)));
             }
             View::Diff => {
-                let rows = rows_of_turn(turn, &parts, &previous, session);
-                let lines = diff::lines(&rows, &parts, &previous, session);
+                let lines = diff::of_turn(turn, self.base_of(turn.number), session);
                 let lines: Vec<String> = lines.into_iter().map(|(line, _)| line).collect();
                 return Some(Copyable::plain(lines.join("\n")));
             }

@@ -1,24 +1,33 @@
-//! What differs between a turn's request and the one before: rows that are the same are counted,
+//! What differs between a turn's request and an earlier one: rows that are the same are counted,
 //! new ones shown whole, altered ones line by line, and those that are gone named.
 
 use crate::text::say;
 use std::sync::Arc;
 
-use crate::conversation::{Part, Session};
+use crate::conversation::{Part, Session, Turn, TurnNumber};
 use crate::tui::panes::readable::readable;
 use crate::tui::theme::Look;
 use crate::wire::outline::{self, Change, Row, RowKind};
+use crate::wire::rows_of_turn;
 
 /// Lines with their looks.
 pub(super) type Lines = Vec<(String, Look)>;
 
+/// The difference of a turn to an earlier one.
+pub(super) fn of_turn(turn: &Turn, base: TurnNumber, session: &Session) -> Lines {
+    let (parts, previous) = (session.parts_of(turn.number), session.parts_of(base));
+    let rows = rows_of_turn(turn, &parts, &previous, session);
+    let mut lines = Vec::new();
+    if !previous.is_empty() {
+        let head = say!("── compared with turn {base} ──", base = base);
+        lines.push((head, Look::Dim));
+    }
+    lines.extend(self::lines(&rows, &parts, &previous, session));
+    lines
+}
+
 /// The difference; `rows` is the outline of `parts`.
-pub(super) fn lines(
-    rows: &[Row],
-    parts: &[Arc<Part>],
-    previous: &[Arc<Part>],
-    session: &Session,
-) -> Lines {
+fn lines(rows: &[Row], parts: &[Arc<Part>], previous: &[Arc<Part>], session: &Session) -> Lines {
     let mut lines = Vec::new();
     if previous.is_empty() {
         lines.push((say!("There is no turn before: everything is new.").to_owned(), Look::Dim));

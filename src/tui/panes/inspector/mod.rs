@@ -50,6 +50,8 @@ impl View {
 pub(in crate::tui) struct Inspector {
     /// The turn shown; `None` is the newest.
     turn: Option<TurnNumber>,
+    /// The turn that it is compared with; `None` is the one before.
+    base: Option<TurnNumber>,
     /// Whether closing what is open goes back to the newest turn.
     was_newest: bool,
     selected: usize,
@@ -92,6 +94,7 @@ impl Default for Inspector {
     fn default() -> Self {
         Self {
             turn: None,
+            base: None,
             was_newest: false,
             selected: 0,
             view: View::Roles,
@@ -118,6 +121,8 @@ impl Inspector {
         match action {
             Action::PreviousTurn => return self.turn_by(-1, session),
             Action::NextTurn => return self.turn_by(1, session),
+            Action::EarlierBase if self.view == View::Diff => return self.base_by(-1, session),
+            Action::LaterBase if self.view == View::Diff => return self.base_by(1, session),
             Action::Show(view) => return self.open(view, session),
             Action::NextView => {
                 let at = View::ALL.iter().position(|view| *view == self.view).unwrap_or(0);
@@ -161,7 +166,10 @@ impl Inspector {
             (View::Message, _) => self.from_message = true,
             _ => {}
         }
-        self.exact &= view != View::Roles;
+        if view == View::Roles {
+            self.exact = false;
+            self.base = None;
+        }
         self.view = view;
         self.start(session);
     }
@@ -190,16 +198,40 @@ impl Inspector {
         let Some(newest) = session.turns.last().map(|turn| turn.number.0) else { return };
         let shown = self.turn.map_or(newest, |turn| turn.0);
         let to = (i64::from(shown) + by).clamp(1, i64::from(newest));
-        let to = u32::try_from(to).unwrap_or(newest);
-        let follows = to == newest && self.view == View::Roles;
-        self.was_newest = to == newest && self.view != View::Roles;
-        self.turn = if follows { None } else { Some(TurnNumber(to)) };
+        self.go_to(TurnNumber(u32::try_from(to).unwrap_or(newest)), session);
+    }
+
+    /// Shows a turn, in the same view.
+    pub(in crate::tui) fn go_to(&mut self, turn: TurnNumber, session: &Session) {
+        let is_newest = session.turns.last().is_some_and(|newest| newest.number == turn);
+        let follows = is_newest && self.view == View::Roles;
+        self.was_newest = is_newest && self.view != View::Roles;
+        self.turn = if follows { None } else { Some(turn) };
+        self.start(session);
+    }
+
+    /// The turn that this one is compared with. The one marked is an earlier one, or does not count.
+    fn base_of(&self, turn: TurnNumber) -> TurnNumber {
+        let before = TurnNumber(turn.0.saturating_sub(1));
+        self.base.map_or(before, |base| base.min(before))
+    }
+
+    fn base_by(&mut self, by: i32, session: &Session) {
+        let Some(turn) = self.turn(session).map(|turn| turn.number) else { return };
+        let before = turn.0.saturating_sub(1);
+        let to = self.base_of(turn).0.saturating_add_signed(by).clamp(1.min(before), before);
+        self.base = (to < before).then_some(TurnNumber(to));
         self.start(session);
     }
 
     /// Whether a list of rows is shown, not a text.
     pub(in crate::tui) fn lists(&self, session: &Session) -> bool {
         self.view == View::Roles && !session.turns.is_empty()
+    }
+
+    /// Whether it shows anything but the newest turn's list.
+    pub(in crate::tui) fn is_opened(&self) -> bool {
+        self.turn.is_some() || self.view != View::Roles
     }
 
     /// Selects a row of the list.

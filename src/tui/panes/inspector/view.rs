@@ -27,7 +27,6 @@ use crate::wire::views::{self, Kind};
 pub(in crate::tui) struct Layout {
     turn: Option<TurnNumber>,
     parts: Vec<Arc<Part>>,
-    previous: Vec<Arc<Part>>,
     outline: Vec<Row>,
     head: [String; 4],
     /// What `rows` are of.
@@ -44,6 +43,7 @@ pub(in crate::tui) struct Layout {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Opened {
     view: View,
+    base: TurnNumber,
     exact: bool,
     selected: usize,
     width: u16,
@@ -58,10 +58,10 @@ impl Layout {
         if self.turn == Some(turn.number) {
             return;
         }
-        self.previous = session.parts_of(TurnNumber(turn.number.0.saturating_sub(1)));
+        let previous = session.parts_of(TurnNumber(turn.number.0.saturating_sub(1)));
         self.parts = session.parts_of(turn.number);
-        self.outline = rows_of_turn(turn, &self.parts, &self.previous, session);
-        self.head = outline::head_words(turn, &self.parts, &self.previous);
+        self.outline = rows_of_turn(turn, &self.parts, &previous, session);
+        self.head = outline::head_words(turn, &self.parts, &previous);
         self.turn = Some(turn.number);
         self.opened = None;
     }
@@ -167,6 +167,7 @@ pub(in crate::tui) fn draw(
     }
     let opened = Opened {
         view: inspector.view,
+        base: inspector.base_of(turn.number),
         exact: inspector.exact,
         selected,
         width: below.width,
@@ -271,10 +272,8 @@ fn lay_out(
             return message(layout, remarks, opened.selected, opened.width, opened.exact);
         }
         View::Diff => {
-            let session = &view.model.session;
             let mut rows = Rows::default();
-            let lines = diff::lines(&layout.outline, &layout.parts, &layout.previous, session);
-            for (line, look) in lines {
+            for (line, look) in diff::of_turn(turn, opened.base, &view.model.session) {
                 rows.push_exact(&line, look, opened.width);
             }
             return rows;
