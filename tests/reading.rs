@@ -9,6 +9,7 @@ use limpid::conversation::{
     Block, CallStatus, Failure, FailureKind, Origin, Place, Progress, Reasoning, Receipt, Record,
     Role, TransitionReason,
 };
+use limpid::tui::Input;
 use stage::Stage;
 
 /// What stands in the conversation's rows, without the border.
@@ -286,6 +287,17 @@ fn a_text_is_found_as_it_is_typed_and_matches_are_counted() {
     assert!(!footer(&mut stage).contains("of 3"), "{}", footer(&mut stage));
     assert!(footer(&mut stage).contains("find"), "still in the pane");
     assert!(shows(&mut stage, "first answer, line 30"));
+}
+
+#[test]
+fn the_count_is_that_of_the_text_in_the_field_already_in_the_first_frame() {
+    let mut stage = long_session();
+    type_keys(&mut stage, "/line");
+    for (key, count) in [(' ', "of 90"), ('3', "of 6"), ('0', "of 3")] {
+        stage.input(Input::Key(KeyCode::Char(key).into()));
+        let footer = footer(&mut stage);
+        assert!(footer.contains(count), "{footer}");
+    }
 }
 
 #[test]

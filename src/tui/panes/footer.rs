@@ -17,10 +17,11 @@ use crate::tui::paint::{self, Piece};
 use crate::tui::search::Found;
 use crate::tui::theme::Look;
 
-/// Draws the line; returns the cell of the hardware cursor if it has a field that takes the keys.
+/// Draws the line, with what a search `found` in this frame; returns the cell of the hardware cursor if it has a field that takes the keys.
 pub(in crate::tui) fn draw(
     view: &View<'_>,
     context: Context,
+    found: Option<Found>,
     area: Rect,
     buf: &mut Buffer,
 ) -> Option<Position> {
@@ -29,7 +30,7 @@ pub(in crate::tui) fn draw(
         keys(view, context, area, buf);
         return None;
     };
-    let count = match search.found {
+    let count = match found.unwrap_or_default() {
         _ if search.needle().is_empty() => String::new(),
         Found { total: 0, .. } => format!("{} ", say!("none")),
         Found { here, total, .. } => {
