@@ -128,12 +128,39 @@ fn earlier_prompts_are_searched_as_one_types() {
     assert!(stage.screen().contains("No earlier prompt holds this"), "{}", stage.screen());
     stage.press(KeyCode::Enter);
     assert!(stage.sent.is_empty());
-    assert!(stage.screen().contains("│ zzz"), "{}", stage.screen());
+    assert!(!stage.screen().contains("zzz"), "{}", stage.screen());
     // Ctrl-C ends the search with the draft.
     stage.press_with(KeyCode::Char('r'), ctrl);
     stage.press_with(KeyCode::Char('c'), ctrl);
     assert!(!stage.screen().contains("Earlier prompts"), "{}", stage.screen());
     assert_eq!(stage.asked_for_prompts, 1);
+}
+
+#[test]
+fn a_draft_waits_while_earlier_prompts_are_searched() {
+    let ctrl = KeyModifiers::CONTROL;
+    let mut stage = Stage::new(80, 24);
+    stage.type_text("run the tests");
+    stage.press(KeyCode::Enter);
+    stage.ended(TransitionReason::Answered);
+    stage.input(Input::Paste("line\n".repeat(30)));
+    stage.type_text(" explain");
+    stage.press_with(KeyCode::Char('r'), ctrl);
+    let screen = stage.screen();
+    assert!(screen.contains("Earlier prompts · 1 of 1") && !screen.contains("explain"), "{screen}");
+    assert!(screen.contains("Type a part of an earlier prompt."), "{screen}");
+    stage.type_text("tes");
+    stage.press(KeyCode::Esc);
+    let screen = stage.screen();
+    assert!(screen.contains("[pasted 30 lines, 150 B] explain"), "{screen}");
+    // One taken stands in its place, and undo brings the draft back.
+    stage.press_with(KeyCode::Char('r'), ctrl);
+    stage.press(KeyCode::Enter);
+    assert!(stage.screen().contains("│ run the tests"), "{}", stage.screen());
+    stage.press_with(KeyCode::Char('7'), ctrl);
+    stage.press_with(KeyCode::Char('7'), ctrl);
+    let screen = stage.screen();
+    assert!(screen.contains("[pasted 30 lines, 150 B] explain"), "{screen}");
 }
 
 #[test]

@@ -410,6 +410,59 @@ fn what_the_model_will_be_told_can_be_searched_before_the_first_prompt() {
 }
 
 #[test]
+fn a_finished_call_opens_at_its_beginning_and_a_running_one_at_its_end() {
+    let mut stage = Stage::new(80, 24);
+    stage.prompt("Count.");
+    stage.request();
+    stage.reply("", &["seq 5000", "seq 60"]);
+    let lines = |to: usize| (1..=to).map(|n| format!("row {n}\n")).collect::<String>();
+    stage.decided(1, Some("seq 5000"), None);
+    stage.started(1);
+    stage.ran(1, &lines(5_000));
+    stage.decided(2, Some("seq 60"), None);
+    stage.started(2);
+    let call = stage.call(2);
+    stage.progress(Progress::Output { call, tail: lines(60), produced: 1_000 });
+    stage.frame();
+    for key in [KeyCode::Tab, KeyCode::Tab, KeyCode::Enter] {
+        stage.press(key);
+    }
+    assert!(shows(&mut stage, "│ row 60 "), "{}", stage.screen());
+    for key in [KeyCode::Esc, KeyCode::Up, KeyCode::Enter] {
+        stage.press(key);
+    }
+    assert!(shows(&mut stage, "│ seq 5000") && shows(&mut stage, "│ row 1 "), "{}", stage.screen());
+}
+
+#[test]
+fn a_turn_says_that_it_was_not_sent_or_not_answered_and_what_helps() {
+    let refused = Failure::new(Place::Http, FailureKind::Unreachable, "connection refused");
+    let unauthorised = Failure {
+        status: Some(401),
+        ..Failure::new(Place::Http, FailureKind::Auth, "HTTP 401: wrong key")
+    };
+    for (sent, failure, turn, kept) in [
+        (false, refused, "turn 1 → 2 messages, not sent: system user", "/continue posts"),
+        (
+            true,
+            unauthorised,
+            "turn 1 → 2 messages, not answered: system user",
+            "read DASHSCOPE_API_KEY",
+        ),
+    ] {
+        let mut stage = Stage::new(120, 40);
+        stage.prompt("Hello");
+        stage.request();
+        assert!(shows(&mut stage, "turn 1 → 2 messages: system user"), "{}", stage.screen());
+        stage.failed(failure.status, sent, failure.clone());
+        stage.ended(TransitionReason::Failed(failure));
+        assert!(shows(&mut stage, turn), "{}", stage.screen());
+        assert!(shows(&mut stage, kept), "{}", stage.screen());
+        assert_eq!(shows(&mut stage, "/continue posts"), !sent, "{}", stage.screen());
+    }
+}
+
+#[test]
 fn the_cursor_is_in_the_search_field_while_it_takes_keys() {
     let mut stage = long_session();
     type_keys(&mut stage, "/你好");

@@ -86,6 +86,24 @@ fn pictures_of_the_lists() {
 }
 
 #[test]
+fn what_is_cut_in_the_selected_row_is_there_in_full_below_the_list() {
+    let mut stage = Stage::new(80, 24);
+    stage.press_with(KeyCode::Char('p'), KeyModifiers::CONTROL);
+    stage.type_text("/model");
+    let screen = stage.screen();
+    let flat = screen.replace(['│', '\n'], " ");
+    let flat = flat.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        flat.contains("alone it lists them; /model PROFILE, /model ID (at this server)"),
+        "{screen}"
+    );
+    stage.press_with(KeyCode::Char('u'), KeyModifiers::CONTROL);
+    stage.type_text("/revoke");
+    let screen = stage.screen();
+    assert_eq!(screen.matches("ends that: every command asks again").count(), 1, "{screen}");
+}
+
+#[test]
 fn the_palette_finds_a_command_and_runs_it_where_it_belongs() {
     let mut stage = Stage::new(120, 40);
     stage.two_turns();

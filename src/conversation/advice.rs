@@ -67,9 +67,15 @@ impl Failure {
         format!("{cause}{stop} {}", self.next_step())
     }
 
-    /// Whether posting the same messages once more may help.
+    /// Whether posting the same messages once more may help. The key cannot: it is read at the start.
     pub fn may_pass(&self) -> bool {
-        !matches!(self.kind, FailureKind::Quota | FailureKind::ContextLength)
+        use FailureKind::{Auth, ContextLength, Quota};
+        !matches!(self.kind, Auth | Quota | ContextLength)
+    }
+
+    /// Whether the model has said nothing at all.
+    pub fn came_to_nothing(&self) -> bool {
+        self.place == Place::Http || self.kind == FailureKind::Unreachable
     }
 }
 

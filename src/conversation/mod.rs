@@ -77,7 +77,7 @@ impl TransitionReason {
         if stop_reason == Some(reply::PAUSE) { Self::Paused } else { Self::ToolResult }
     }
 
-    /// The word that stands for it in the status line and in outlines.
+    /// The word that stands for it in the log.
     pub fn word(&self) -> &'static str {
         match self {
             Self::ToolResult => "tool_result",

@@ -180,8 +180,6 @@ pub struct Model {
     pub(super) files: Files,
     pub(super) beginning: Option<Beginning>,
     pub(super) completion: Option<Completion>,
-    /// Whether earlier prompts are searched.
-    pub(super) searching: bool,
     /// How many times a call was asked for.
     pub(super) panels: u64,
     /// The call that is asked for.
@@ -234,7 +232,6 @@ impl Model {
             files: Files::default(),
             beginning: None,
             completion: None,
-            searching: false,
             panels: 0,
             approval: None,
             offer: None,

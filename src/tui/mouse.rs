@@ -98,7 +98,7 @@ fn click(model: &mut Model, pointer: Position, now: Instant) {
     }
     if model.focus != focus {
         model.focus = focus;
-        model.searching = false;
+        model.prompt.end_search();
         search::end(model);
     }
 }

@@ -55,8 +55,8 @@ pub(super) fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect>
         complete(model, action);
         return Vec::new();
     }
-    if model.searching && (context != Context::Prompt || action.is_some()) {
-        model.searching = false;
+    let ends = context != Context::Prompt || !matches!(action, None | Some(Action::SearchPrompts));
+    if ends && model.prompt.end_search() {
         if matches!(action, Some(Action::Back | Action::Submit)) {
             return Vec::new();
         }
@@ -172,7 +172,7 @@ fn act(
         },
         Action::Steer => return steer(model),
         Action::SearchPrompts => {
-            model.searching = true;
+            model.prompt.begin_search();
             if !std::mem::replace(&mut model.prompt.recalled, true) {
                 return vec![Effect::ListPrompts];
             }
@@ -202,17 +202,17 @@ fn complete(model: &mut Model, action: Action) {
     match action {
         Action::Up => completion.select(-1),
         Action::Down => completion.select(1),
-        Action::Complete => {
-            match completion.accepted() {
-                Some(Accepted::Before(bytes, with)) => model.prompt.complete(bytes, &with),
-                Some(Accepted::Whole(text)) => model.prompt.fill(&text),
-                None => {}
+        Action::Complete => match completion.accepted() {
+            Some(Accepted::Before(bytes, with)) => model.prompt.complete(bytes, &with),
+            Some(Accepted::Whole(text)) => {
+                model.prompt.end_search();
+                model.prompt.replace(&text);
             }
-            model.searching = false;
-        }
+            None => {}
+        },
         _ => {
             completion.close();
-            model.searching = false;
+            model.prompt.end_search();
         }
     }
 }
@@ -226,13 +226,13 @@ fn in_pane(model: &mut Model, context: Context, action: Action) {
             }
         }
         Context::List | Context::Pick => {}
-        Context::Tools | Context::Call => model.tools.act(action),
+        Context::Tools | Context::Call => model.tools.act(action, &model.session),
         Context::Inspector | Context::Message => model.inspector.act(action, &model.session),
         Context::Conversation => {
             model.note = model.conversation.act(action, &model.session);
         }
         Context::Search => match model.focus {
-            Focus::Tools => model.tools.act(action),
+            Focus::Tools => model.tools.act(action, &model.session),
             Focus::Inspector => model.inspector.act(action, &model.session),
             _ => model.conversation.scroll.act(action),
         },
@@ -343,7 +343,7 @@ fn back(
                 approval.leave_field(now);
             }
         }
-        Context::Call => model.tools.act(Action::Back),
+        Context::Call => model.tools.act(Action::Back, &model.session),
         Context::Message => model.inspector.act(Action::Back, &model.session),
         Context::Conversation | Context::Tools | Context::Inspector => {
             let asked = model.approval.is_some();
@@ -374,7 +374,7 @@ fn interrupt(model: &mut Model, now: Instant) -> Vec<Effect> {
     model.help = None;
     model.popup = None;
     model.picker = None;
-    model.searching = false;
+    model.prompt.end_search();
     if let Some(approval) = &mut model.approval {
         approval.leave_field(now);
     }

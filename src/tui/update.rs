@@ -71,7 +71,7 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
     effects.extend(model.inspector.wanted(&model.session, now));
     let Model { completion, files, prompt, .. } = model;
     let (before, first) = prompt.before_cursor();
-    if model.searching {
+    if prompt.is_searching() {
         prompt.search(completion);
         if completion.as_ref().is_none_or(|found| found.candidates.is_empty()) {
             model.note =

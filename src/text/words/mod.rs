@@ -2,7 +2,7 @@
 //! holds the same in the other language. A text that is not in the table does not compile.
 //!
 //! Only for what a person reads on the screen: what the model is told is never translated, and
-//! neither are names that stand in files and requests (roles, origins, reasons).
+//! neither are names that stand in files and requests (roles, origins).
 
 mod chinese;
 

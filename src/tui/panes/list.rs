@@ -103,6 +103,9 @@ pub(in crate::tui) fn draw(
 ) -> (usize, Option<Position>) {
     let width = screen.width.min(100);
     let mut below = Rows::default();
+    if let Some(whole) = cut(list, rows, width.saturating_sub(4)) {
+        below.push(&whole, Look::Text, 0, width.saturating_sub(4));
+    }
     if !remark.is_empty() {
         below.push(remark, look, 0, width.saturating_sub(4));
     }
@@ -170,6 +173,18 @@ fn draw_rows(view: &View<'_>, list: &List, rows: &[Row], area: Rect, buf: &mut B
 fn safe(row: &Row) -> Vec<(String, Look)> {
     let safe = |text: &str| text::visible(text, Show::Prose).replace('\n', " ");
     row.cells.iter().map(|(text, look)| (safe(text), *look)).collect()
+}
+
+/// The selected row in full, if it is cut where it stands.
+fn cut(list: &List, rows: &[Row], width: u16) -> Option<String> {
+    let safe: Vec<_> = list.shown(rows).into_iter().map(|place| safe(&rows[place])).collect();
+    let cells = safe.get(list.selected.min(safe.len().saturating_sub(1)))?;
+    let widths = widths(&safe);
+    let is_cut = |((text, _), columns): (&(String, Look), &usize)| text::width(text) > *columns;
+    let whole: usize = widths.iter().take(cells.len()).map(|columns| columns + 2).sum();
+    let fits = whole <= usize::from(width) + 2 && !cells.iter().zip(&widths).any(is_cut);
+    let texts = cells.iter().map(|(text, _)| text.trim()).filter(|text| !text.is_empty());
+    (!fits).then(|| texts.collect::<Vec<_>>().join(" · "))
 }
 
 /// How wide each column is; the last takes what is left.

@@ -19,6 +19,8 @@ use crate::tui::theme::Look;
 pub(in crate::tui) struct Prompt {
     draft: Draft,
     history: PromptHistory,
+    /// The draft, while earlier prompts are searched and its place is the search's field.
+    aside: Option<Draft>,
     /// Whether the prompts of other sessions were asked for.
     pub(in crate::tui) recalled: bool,
     /// In the normal mode of vi, the command that is typed in part.
@@ -30,6 +32,7 @@ impl Default for Prompt {
         Self {
             draft: Draft::folding(),
             history: PromptHistory::default(),
+            aside: None,
             recalled: false,
             normal: None,
         }
@@ -183,7 +186,26 @@ impl Prompt {
         self.history.recall(earlier);
     }
 
-    /// Offers the earlier prompts that hold what stands in the draft.
+    /// Begins to search earlier prompts: the draft is put aside.
+    pub(in crate::tui) fn begin_search(&mut self) {
+        if self.aside.is_none() {
+            self.normal = None;
+            self.aside = Some(std::mem::replace(&mut self.draft, Draft::folding()));
+        }
+    }
+
+    /// Whether earlier prompts are searched.
+    pub(in crate::tui) fn is_searching(&self) -> bool {
+        self.aside.is_some()
+    }
+
+    /// Ends the search: the draft is there again. Whether there was a search.
+    pub(in crate::tui) fn end_search(&mut self) -> bool {
+        let aside = self.aside.take();
+        aside.map(|draft| self.draft = draft).is_some()
+    }
+
+    /// Offers the earlier prompts that hold what is searched for.
     pub(in crate::tui) fn search(&self, completion: &mut Option<Completion>) {
         completion::search(completion, &self.history, &self.draft.text());
     }
@@ -195,6 +217,7 @@ impl Prompt {
 
     /// Puts a text back that could not be sent, before what was typed since.
     pub(in crate::tui) fn put_back(&mut self, text: &str) {
+        self.end_search();
         let typed = self.draft.text();
         let joined = if typed.is_empty() { text.to_owned() } else { format!("{text}\n{typed}") };
         self.draft.set_text(&joined);
@@ -298,6 +321,9 @@ pub(in crate::tui) fn draw(
     if draft.is_empty() {
         let waits = view.model.approval.is_some();
         let hint = match (waits, view.model.running, view.model.session.turns.is_empty()) {
+            _ if view.model.prompt.is_searching() => {
+                say!("Type a part of an earlier prompt. Esc ends the search.")
+            }
             (true, _, _) => say!("The model waits for your decision above."),
             (_, true, _) => say!("Enter queues what you type. Esc stops."),
             (_, _, true) => say!("Ask something, e.g. List all Python files in this directory"),

@@ -72,11 +72,11 @@ fn turn(view: &View<'_>) -> Vec<String> {
     };
     let mut parts = vec![say!("turn {number}", number = turn.number)];
     if let Some(ended) = model.session.ended.as_ref().filter(|_| !model.running) {
-        parts.push(ended.word().to_owned());
+        parts.push(in_words(ended).to_owned());
     } else if model.turns_of_prompt > 1 {
         let before = model.session.turns.iter().rev().nth(1).and_then(|turn| turn.response());
         let stop_reason = before.and_then(|response| response.stop_reason.as_deref());
-        parts.push(TransitionReason::to_go_on(stop_reason).word().to_owned());
+        parts.push(in_words(&TransitionReason::to_go_on(stop_reason)).to_owned());
     }
     let limit = model.setup.turn_limit;
     if model.turns_of_prompt > 1 && model.turns_of_prompt + 5 > limit {
@@ -107,6 +107,20 @@ fn turn(view: &View<'_>) -> Vec<String> {
         }
     }
     parts
+}
+
+/// Why the loop goes on, or ended.
+fn in_words(reason: &TransitionReason) -> &'static str {
+    match reason {
+        TransitionReason::ToolResult => say!("results sent"),
+        TransitionReason::Paused => say!("paused"),
+        TransitionReason::Answered => say!("answered"),
+        TransitionReason::EmptyReply => say!("empty reply"),
+        TransitionReason::Stopped => say!("stopped"),
+        TransitionReason::TurnLimit(_) => say!("turn limit"),
+        TransitionReason::RepeatedDenial => say!("denied again"),
+        TransitionReason::Failed(_) => say!("failed"),
+    }
 }
 
 /// Tokens of the newest turn that has told them: how long the conversation is now, what of it was

@@ -26,6 +26,8 @@ const SPACES: usize = 16;
 /// Columns inside the border, under which the command stands before what was found in it: a window so
 /// small would show nothing else.
 const NARROW: u16 = 56;
+/// Columns of the panel that have room for a longer hint.
+const WIDE: u16 = 76;
 /// Columns inside the border that a decision needs.
 const COLUMNS: u16 = 26;
 /// Rows of a field.
@@ -218,7 +220,11 @@ pub(in crate::tui) fn draw(
     let title = if of == 1 {
         format!(" {danger}{} ", say!("Allow this command?"))
     } else {
-        let which = say!("{place} of {of}", place = place, of = of);
+        let which = if area.width < NARROW {
+            say!("{place} of {of}", place = place, of = of)
+        } else {
+            say!("call {place} of {of} in this reply", place = place, of = of)
+        };
         format!(" {danger}{} {which} ", say!("Allow this command?"))
     };
     paint::pieces(buf, (area.x + 2, area.y), area.width - 4, &[(&title, Look::Panel)], view.theme);
@@ -291,8 +297,10 @@ fn draw_foot_title(
     } else if approval.sent {
         say!(" decided ")
     } else if !view.model.panel_is_next() {
-        if view.model.focus == Focus::Prompt {
+        if view.model.focus == Focus::Prompt && area.width < WIDE {
             say!(" Tab: decide ")
+        } else if view.model.focus == Focus::Prompt {
+            say!(" your keys go to the draft · Tab: decide ")
         } else {
             say!(" Esc: decide ")
         }

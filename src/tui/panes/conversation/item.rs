@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::call;
-use crate::conversation::{Block, CallId, Entry, Failure, FailureKind, Place, Session, TurnNumber};
+use crate::conversation::{Block, CallId, Entry, Failure, FailureKind, Session, TurnNumber};
 use crate::text;
 use crate::tui::markdown::{self, Style};
 use crate::tui::rows::{Line, Rows};
@@ -32,8 +32,8 @@ pub(super) enum Item {
     Output { text: String, told: bool },
     /// A remark of limpid's.
     Note(String, Look),
-    /// The exchange failed.
-    Failure(Failure),
+    /// The exchange failed; the variable that held its key, if one did.
+    Failure(Failure, Option<String>),
 }
 
 /// An item and whether it is unfolded.
@@ -123,7 +123,7 @@ impl Item {
             Self::Prompt(_) | Self::Said { .. } | Self::Call(_) => true,
             Self::Thought { .. } => !self.source().is_empty(),
             Self::Output { text, .. } => text.lines().count() > OUTPUT_LINES,
-            Self::Turn { .. } | Self::Head | Self::Note(..) | Self::Failure(_) => false,
+            Self::Turn { .. } | Self::Head | Self::Note(..) | Self::Failure(..) => false,
         }
     }
 
@@ -146,7 +146,7 @@ impl Item {
             }
             Self::Note(note, _) => note.clone(),
             Self::Output { text, .. } => text.clone(),
-            Self::Turn { .. } | Self::Head | Self::Call(_) | Self::Failure(_) => String::new(),
+            Self::Turn { .. } | Self::Head | Self::Call(_) | Self::Failure(..) => String::new(),
         }
     }
 }
@@ -190,7 +190,7 @@ pub(super) fn rows(item: &Item, manner: Manner, session: &Session, result: Optio
         }
         Item::Output { text, told } => own_output(&mut rows, text, *told, open, width),
         Item::Note(note, look) => rows.push(note, *look, 0, width),
-        Item::Failure(failure) => lay_out_failure(&mut rows, failure, width),
+        Item::Failure(failure, key) => lay_out_failure(&mut rows, failure, key.as_deref(), width),
     }
     if let Item::Thought { entry, block, .. } | Item::Said { entry, block } = item {
         let mut after = entry.blocks.iter().skip(block + 1);
@@ -305,10 +305,9 @@ fn opened_call(
     }
 }
 
-fn lay_out_failure(rows: &mut Rows, failure: &Failure, width: u16) {
+fn lay_out_failure(rows: &mut Rows, failure: &Failure, key: Option<&str>, width: u16) {
     rows.blank();
-    let nothing = failure.place == Place::Http || failure.kind == FailureKind::Unreachable;
-    let head = if nothing {
+    let head = if failure.came_to_nothing() {
         say!("✗ The model did not answer.")
     } else {
         say!("✗ The model did not answer in full.")
@@ -322,6 +321,16 @@ fn lay_out_failure(rows: &mut Rows, failure: &Failure, width: u16) {
         say!("Your prompt and all text so far are kept.")
     };
     rows.push(kept, Look::Text, 2, width);
+    if failure.kind == FailureKind::Auth {
+        let way = match key {
+            Some(name) => say!(
+                "limpid read {name} when it started: put the right key there and start it again. Or choose another profile with /model, then /continue.",
+                name = name
+            ),
+            None => say!("Or choose another profile with /model, then /continue.").to_owned(),
+        };
+        rows.push(&way, Look::Text, 2, width);
+    }
 }
 
 /// The roles of a request, as its separator names them.

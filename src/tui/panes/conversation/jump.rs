@@ -48,7 +48,7 @@ fn is_landmark(item: &Item, landmark: Landmark, session: &Session) -> bool {
         Landmark::Turn => matches!(item, Item::Turn { .. }),
         Landmark::Call => matches!(item, Item::Call(_)),
         Landmark::Error => match item {
-            Item::Failure(_) | Item::Note(_, Look::Warning) => true,
+            Item::Failure(..) | Item::Note(_, Look::Warning) => true,
             Item::Call(id) => session.calls.get(id).is_some_and(|log| {
                 let status = log.finished.as_ref().map(|finished| &finished.status);
                 status.is_some_and(|status| *status != CallStatus::Exited(0))

@@ -176,7 +176,7 @@ impl Conversation {
                 Copyable::of_parts([command, told.map_or("", |told| &told.text)])
             }
             Item::Prompt(_) | Item::Said { .. } => Copyable::markdown(item.source()),
-            Item::Failure(failure) => {
+            Item::Failure(failure, _) => {
                 Copyable::plain(format!("{}\n{}", failure.cause(), failure.next_step()))
             }
             _ => Copyable::plain(item.source()),
@@ -362,7 +362,7 @@ impl Conversation {
             Record::Overlay { .. } => self.overlays += 1,
             Record::Attempt { .. } => self.end_live(),
             Record::CallProposed(proposed) => self.push(Item::Call(proposed.call.clone())),
-            Record::Ended(reason) => self.ended(reason),
+            Record::Ended(reason) => self.ended(reason, session),
             _ => {}
         }
     }
@@ -424,14 +424,15 @@ impl Conversation {
         }
     }
 
-    fn ended(&mut self, reason: &TransitionReason) {
+    fn ended(&mut self, reason: &TransitionReason, session: &Session) {
         self.end_live();
         let note = match reason {
             TransitionReason::Answered
             | TransitionReason::ToolResult
             | TransitionReason::Paused => return,
             TransitionReason::Failed(failure) => {
-                self.push(Item::Failure(failure.clone()));
+                let key = session.profile.as_ref().and_then(|profile| profile.key_env.clone());
+                self.push(Item::Failure(failure.clone(), key));
                 return;
             }
             TransitionReason::EmptyReply => {

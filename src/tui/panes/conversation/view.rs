@@ -9,7 +9,7 @@ use super::Conversation;
 use super::item::{Item, separator};
 use super::layout::Layout;
 use super::matches::Matches;
-use crate::conversation::CallId;
+use crate::conversation::{CallId, Turn};
 use crate::text;
 use crate::tui::View;
 use crate::tui::model::Focus;
@@ -163,13 +163,29 @@ fn draw_rows(view: &View<'_>, layout: &Layout, top: usize, area: Rect, buf: &mut
 fn live_row(view: &View<'_>, item: &Item, area: Rect, buf: &mut Buffer) {
     match item {
         Item::Turn { number, posted, roles, bytes } => {
-            let repairs =
-                view.model.session.turn(*number).map_or(0, |turn| turn.all_repairs().count());
-            let line = separator(posted, roles, *bytes, repairs, area.width.into());
-            paint::line(buf, area, &line, Look::Dim, view.theme);
+            let turn = view.model.session.turn(*number);
+            let repairs = turn.map_or(0, |turn| turn.all_repairs().count());
+            let went = turn.and_then(went_wrong);
+            let posted = match went {
+                Some(went) => format!("{posted}, {went}"),
+                None => posted.clone(),
+            };
+            let line = separator(&posted, roles, *bytes, repairs, area.width.into());
+            let look = if went.is_some() { Look::Warning } else { Look::Dim };
+            paint::line(buf, area, &line, look, view.theme);
         }
         Item::Call(id) => call_row(view, id, area, buf),
         _ => {}
+    }
+}
+
+/// That nothing of a request left, or that nothing came of it.
+fn went_wrong(turn: &Turn) -> Option<&'static str> {
+    let response = turn.response()?;
+    match &response.failure {
+        _ if !response.sent => Some(say!("not sent")),
+        Some(failure) if failure.came_to_nothing() => Some(say!("not answered")),
+        _ => None,
     }
 }
 

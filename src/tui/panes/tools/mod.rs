@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 use super::call;
 use super::output::Output;
-use crate::conversation::{CallDecided, CallId, Event, Progress, Record, Session};
+use crate::conversation::{CallDecided, CallId, CallLog, Event, Progress, Record, Session};
 use crate::tui::copy::Copyable;
 use crate::tui::keymap::Action;
 use crate::tui::model::Effect;
@@ -156,7 +156,7 @@ impl Tools {
     }
 
     /// Takes a key that means something here.
-    pub(in crate::tui) fn act(&mut self, action: Action) {
+    pub(in crate::tui) fn act(&mut self, action: Action, session: &Session) {
         if let Some(opened) = self.opened.clone() {
             match action {
                 Action::Back => {
@@ -184,8 +184,11 @@ impl Tools {
             Action::End => newest,
             Action::Open => {
                 if let Some(call) = self.calls.get(selected) {
+                    // Of what still comes, the end is read; else the beginning.
+                    let ended = |log: &CallLog| log.finished.is_some();
+                    let ended = session.calls.get(call).is_some_and(ended);
+                    self.scroll = if ended { Scroll::from_top() } else { Scroll::following() };
                     self.opened = Some(call.clone());
-                    self.scroll = Scroll::following();
                 }
                 return;
             }
