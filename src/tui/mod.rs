@@ -5,6 +5,7 @@
 //! a model; after the frame reached the terminal, [`Model::frame_shown`] tells the model so.
 
 mod allowances;
+mod arguments;
 mod choose;
 mod completion;
 mod copy;

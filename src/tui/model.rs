@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crossterm::event::{KeyEvent, MouseEvent};
 
 use super::RenderCache;
+use super::arguments::Ways;
 use super::completion::{Completion, Files};
 use super::copy::{Copied, CopyTo, Picker};
 use super::keymap::{Context, Keymap};
@@ -178,6 +179,7 @@ pub struct Model {
     pub(super) prompt: Prompt,
     pub(super) queue: Queue,
     pub(super) files: Files,
+    pub(super) ways: Ways,
     pub(super) beginning: Option<Beginning>,
     pub(super) completion: Option<Completion>,
     /// How many times a call was asked for.
@@ -230,6 +232,7 @@ impl Model {
             prompt: Prompt::default(),
             queue: Queue::default(),
             files: Files::default(),
+            ways: Ways::default(),
             beginning: None,
             completion: None,
             panels: 0,

@@ -213,11 +213,7 @@ fn chooser(profiles: &[ProfileRow], present: &Profile) -> Vec<(Row, Choice)> {
             let here = profile.name == present.name
                 || profile.name == "offline" && present.name == "scripted";
             let mark = if here { "✓" } else { " " };
-            let (key, look) = match &profile.key {
-                KeyState::NotNeeded => (say!("no key").to_owned(), Look::Dim),
-                KeyState::Found(name) => (format!("✓ {name}"), Look::Good),
-                KeyState::Missing(name) => (say!("✗ no {name}", name = name), Look::Warning),
-            };
+            let (key, look) = key_in_words(&profile.key);
             let cells = [
                 (mark, Look::Good),
                 (&*profile.name, Look::Strong),
@@ -234,6 +230,15 @@ fn chooser(profiles: &[ProfileRow], present: &Profile) -> Vec<(Row, Choice)> {
         rows.push((row(&cells), Choice::Parameters));
     }
     rows
+}
+
+/// Whether a key is there, and how that looks.
+pub(super) fn key_in_words(key: &KeyState) -> (String, Look) {
+    match key {
+        KeyState::NotNeeded => (say!("no key").to_owned(), Look::Dim),
+        KeyState::Found(name) => (format!("✓ {name}"), Look::Good),
+        KeyState::Missing(name) => (say!("✗ no {name}", name = name), Look::Warning),
+    }
 }
 
 fn models(
@@ -274,7 +279,7 @@ fn models(
 }
 
 /// The format of the profile in force, and what is set for it.
-fn in_force(model: &Model) -> (Option<Format>, Parameters) {
+pub(super) fn in_force(model: &Model) -> (Option<Format>, Parameters) {
     let formats = [Format::OpenaiChat, Format::Anthropic, Format::OpenaiResponses];
     let format = formats.into_iter().find(|format| format.name() == model.profile().format);
     let mut parameters = Parameters::default();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::choose;
-use super::completion::Accepted;
+use super::completion::{Accepted, Completion};
 use super::copy;
 use super::keymap::{Action, Context};
 use super::layout::Shape;
@@ -51,6 +51,7 @@ pub(super) fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect>
     if context == Context::Prompt
         && model.open_completion().is_some()
         && let Some(action) = model.setup.keymap.resolve(Context::Completion, key)
+        && !(action == Action::Complete && submits(model, key))
     {
         complete(model, action);
         return Vec::new();
@@ -77,6 +78,12 @@ pub(super) fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect>
         && since.is_some_and(|since| since < HELD);
     let alone = since.is_none_or(|since| since >= ALONE);
     act(model, context, action, Pressed { key, alone, held, before }, now)
+}
+
+/// Whether a key that takes a completion sends what is written instead.
+fn submits(model: &Model, key: KeyEvent) -> bool {
+    model.setup.keymap.resolve(Context::Prompt, key) == Some(Action::Submit)
+        && model.open_completion().is_some_and(Completion::leaves_enter)
 }
 
 /// Stands for a key where none was pressed.

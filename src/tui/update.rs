@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use crossterm::event::KeyEventKind;
 
+use super::arguments::Begun;
 use super::choose;
 use super::completion;
 use super::copy;
@@ -69,18 +70,30 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
     model.split.follow(model.focus);
     effects.extend(model.tools.wanted(&model.session));
     effects.extend(model.inspector.wanted(&model.session, now));
-    let Model { completion, files, prompt, .. } = model;
-    let (before, first) = prompt.before_cursor();
-    if prompt.is_searching() {
-        prompt.search(completion);
-        if completion.as_ref().is_none_or(|found| found.candidates.is_empty()) {
+    effects.extend(complete(model));
+    effects
+}
+
+/// Brings up to date what is offered at the cursor; what has to be asked for it.
+fn complete(model: &mut Model) -> Option<Effect> {
+    let (before, first) = model.prompt.before_cursor();
+    if model.prompt.is_searching() {
+        model.prompt.search(&mut model.completion);
+        if model.completion.as_ref().is_none_or(|found| found.candidates.is_empty()) {
             model.note =
                 Some(say!("No earlier prompt holds this. Esc ends the search.").to_owned());
         }
-    } else if completion::refresh(completion, files, before, first) {
-        effects.push(Effect::ListFiles);
+        return None;
     }
-    effects
+    if let Some(begun) = Begun::of(before).filter(|_| first) {
+        let candidates = begun.candidates(model);
+        let (token, wants) = (begun.token.to_owned(), begun.wants_profiles());
+        let begins = completion::offer(&mut model.completion, &token, candidates);
+        return (begins && wants).then_some(Effect::Send(Command::ListProfiles));
+    }
+    let Model { completion, files, prompt, .. } = model;
+    let (before, first) = prompt.before_cursor();
+    completion::refresh(completion, files, before, first).then_some(Effect::ListFiles)
 }
 
 fn take_event(model: &mut Model, event: Event, now: Instant) -> Option<Effect> {

@@ -19,7 +19,8 @@ pub(super) const CHINESE: &[(&str, &str)] = &[
     ),
     ("in diff: compares with a turn less far back", "差异视图：与较晚的一轮比较"),
     ("── compared with turn {base} ──", "── 与第 {base} 轮比较 ──"),
-    ("not sent", "未发送"),
+    ("What can follow", "可接内容"),
+    ("a model at this server", "此服务器的模型"),
     ("not answered", "未得到回答"),
     (
         "limpid read {name} when it started: put the right key there and start it again. Or choose another profile with /model, then /continue.",

@@ -26,6 +26,7 @@ pub(in crate::tui) fn draw(view: &View<'_>, prompt: Rect, buf: &mut Buffer) {
     let area = Rect { x: prompt.x, y: prompt.y - height, width: prompt.width.min(90), height };
     let name = match completion.kind {
         Kind::Word => format!("{} ", say!("Words")),
+        Kind::Argument => format!("{} ", say!("What can follow")),
         Kind::Earlier => format!("{} ", say!("Earlier prompts")),
         Kind::File => say!("Files: {note}only the path is sent", note = completion.note) + " ",
     };
@@ -40,7 +41,7 @@ pub(in crate::tui) fn draw(view: &View<'_>, prompt: Rect, buf: &mut Buffer) {
     {
         let gap = " ".repeat((widest - text::width(&row.shown)).min(40) + 2);
         let pieces =
-            [(row.shown.as_str(), Look::Text), (gap.as_str(), Look::Text), (row.what, Look::Dim)];
+            [(row.shown.as_str(), Look::Text), (gap.as_str(), Look::Text), (&row.what, Look::Dim)];
         paint::pieces(buf, (inside.x, y), inside.width, &pieces, view.theme);
         if index == completion.selected {
             let row = Rect { y, height: 1, ..inside };
