@@ -141,14 +141,14 @@ fn what_never_left_is_not_taken_for_sent() {
     exec(&world, &url, &[]);
     let loaded = session::load(&world.sessions()[0]).unwrap().session;
     assert!(!loaded.turns[0].response().unwrap().sent);
-    let outline = stdout(&world.run(&["inspect"]));
+    let outline = stdout(&world.run(&["inspect", "last"]));
     assert!(outline.contains("not sent") && outline.contains("connection refused"), "{outline}");
     let world = World::new();
     let server = Server::start(vec![status("400 Bad Request", "application/json", "{}")]);
     exec(&world, &server.url(), &[]);
     let loaded = session::load(&world.sessions()[0]).unwrap().session;
     assert!(loaded.turns[0].response().unwrap().sent);
-    let outline = stdout(&world.run(&["inspect"]));
+    let outline = stdout(&world.run(&["inspect", "last"]));
     assert!(outline.contains("failed") && !outline.contains("not sent"), "{outline}");
     let usage = stdout(&world.run(&["inspect", "--usage"]));
     assert!(usage.contains("HTTP 400") && usage.contains("not told"), "{usage}");

@@ -3,7 +3,7 @@
 
 mod support;
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Output, Stdio};
 
 use support::limpid::{World, stderr, stdout};
@@ -42,7 +42,9 @@ fn without_yolo_commands_are_denied_and_the_model_is_told() {
     let world = World::new();
     let server = Server::start(vec![calls(&["touch canary"]), text("I could not.")]);
     let output = exec(&world, &server, &["go"]);
-    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(output.status.code(), Some(5));
+    assert_eq!(stdout(&output), "I could not.\n");
+    assert!(stderr(&output).contains("limpid: 1 command was denied"), "{}", stderr(&output));
     assert!(!world.project().join("canary").exists());
     let told = body(&server, 1)["messages"][3]["content"].as_str().unwrap().to_owned();
     assert!(told.starts_with("Denied") && told.contains("not executed"), "{told}");
@@ -52,7 +54,8 @@ fn without_yolo_commands_are_denied_and_the_model_is_told() {
 fn dangerous_commands_are_refused_even_with_yolo() {
     let world = World::new();
     let server = Server::start(vec![calls(&["touch canary; sudo true"]), text("ok")]);
-    exec(&world, &server, &["--yolo", "go"]);
+    let output = exec(&world, &server, &["--yolo", "go"]);
+    assert_eq!(output.status.code(), Some(5));
     assert!(!world.project().join("canary").exists());
     let told = body(&server, 1)["messages"][3]["content"].as_str().unwrap().to_owned();
     assert!(told.contains("dangerous") && told.contains("sudo"), "{told}");
@@ -126,6 +129,79 @@ fn a_prompt_can_be_piped_in() {
     child.stdin.take().unwrap().write_all("línea uno\nzwei".as_bytes()).unwrap();
     assert!(child.wait_with_output().unwrap().status.success());
     assert_eq!(body(&server, 0)["messages"][1]["content"], "línea uno\nzwei");
+}
+
+/// Runs it with this on stdin.
+fn piped(world: &World, server: &Server, arguments: &[&str], bytes: &[u8]) -> Output {
+    let url = server.url();
+    let mut all = vec!["exec", "--url", &url, "--model", "m"];
+    all.extend(arguments);
+    let mut child = world
+        .limpid(&all)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It may have ended without reading.
+    let _ = child.stdin.take().unwrap().write_all(bytes);
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn what_is_piped_in_goes_after_the_prompt_and_that_is_said() {
+    for (prompt, bytes, sent) in [
+        ("Explain this:", "error: 你好\n", "Explain this:\n\nerror: 你好\n"),
+        ("Just this.", "", "Just this."),
+        ("Just this.", " \n", "Just this."),
+        ("-", "only that", "only that"),
+    ] {
+        let world = World::new();
+        let server = Server::start(vec![text("ok")]);
+        let output = piped(&world, &server, &[prompt], bytes.as_bytes());
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert_eq!(body(&server, 0)["messages"][1]["content"], sent);
+        let said = stderr(&output).contains("from stdin go after the prompt");
+        assert_eq!(said, sent.contains(prompt) && sent != prompt, "{}", stderr(&output));
+    }
+    let world = World::new();
+    let server = Server::start(vec![]);
+    let output = piped(&world, &server, &["Explain"], b"\xff\xfe");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("not UTF-8; nothing was sent"), "{}", stderr(&output));
+}
+
+#[test]
+fn stdin_that_does_not_end_is_waited_for_and_that_is_said() {
+    let world = World::new();
+    let server = Server::start(vec![text("ok")]);
+    let url = server.url();
+    let mut child = world
+        .limpid(&["exec", "--url", &url, "--model", "m", "Hello"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    said.read_line(&mut line).unwrap();
+    assert!(line.contains("reading stdin to its end"), "{line}");
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    assert_eq!(body(&server, 0)["messages"][1]["content"], "Hello");
+}
+
+#[test]
+fn a_failure_names_the_session() {
+    let world = World::new();
+    let server = Server::start(vec![status("500 Oops", "text/plain", "broken")]);
+    let output = exec(&world, &server, &["hi"]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = stderr(&output);
+    let name = told.lines().last().unwrap().strip_prefix("What was sent: limpid inspect ").unwrap();
+    let shown = stdout(&world.run(&["inspect", name]));
+    assert!(shown.starts_with("turn 1"), "{shown}");
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn two_turns(format: &str, prefix: &str) -> Vec<(String, serde_json::Value)> {
         .unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stdout(&output).contains("Hello from aimock. Naïve café 你好 🎉"), "{output:?}");
-    let outline = stdout(&world.run(&["inspect"]));
+    let outline = stdout(&world.run(&["inspect", "last"]));
     assert!(outline.contains("prefix kept"), "{outline}");
     let bodies = server.requests().into_iter();
     let requests: Vec<_> =

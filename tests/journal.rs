@@ -69,7 +69,7 @@ fn inspect_prints_the_very_bytes_and_the_outline() {
     assert_eq!(body.stdout, server.requests()[1].body);
     let newest = world.run(&["inspect", "--body"]);
     assert_eq!(newest.stdout, server.requests()[2].body);
-    let outline = stdout(&world.run(&["inspect"]));
+    let outline = stdout(&world.run(&["inspect", "last"]));
     let loaded = session::load(&world.sessions()[0]).unwrap().session;
     for turn in 1..=3 {
         let number = TurnNumber(turn);
@@ -91,7 +91,7 @@ fn inspect_prints_the_very_bytes_and_the_outline() {
 #[test]
 fn inspect_says_what_is_missing() {
     let world = World::new();
-    let none = world.run(&["inspect"]);
+    let none = world.run(&["inspect", "last"]);
     assert_eq!(none.status.code(), Some(2));
     assert!(stderr(&none).contains("no session has worked in"), "{}", stderr(&none));
     let (world, _server) = three_turns();
@@ -100,6 +100,32 @@ fn inspect_says_what_is_missing() {
     assert!(stderr(&turn).contains("there is no turn 9"), "{}", stderr(&turn));
     let name = world.run(&["inspect", "1999"]);
     assert!(stderr(&name).contains("begins with \"1999\""), "{}", stderr(&name));
+}
+
+#[test]
+fn sessions_are_listed_with_their_first_prompts_the_newest_first() {
+    let world = World::new();
+    let none = world.run(&["inspect"]);
+    assert_eq!(none.status.code(), Some(2));
+    assert!(stderr(&none).contains("no session has worked in"), "{}", stderr(&none));
+    let other = world.home().join("other");
+    std::fs::create_dir(&other).unwrap();
+    for (prompt, directory) in
+        [("One\nand more", world.project()), ("Two", other), ("Three", world.project())]
+    {
+        let mut command = world.limpid(&["exec", "--offline", "--offline-pace", "full", prompt]);
+        assert!(command.current_dir(directory).output().unwrap().status.success());
+    }
+    let listed = stdout(&world.run(&["inspect"]));
+    let lines: Vec<&str> = listed.lines().collect();
+    assert_eq!(lines.len(), 2, "{listed}");
+    assert!(lines[0].ends_with("  Three") && lines[1].ends_with("  One"), "{listed}");
+    assert!(lines.iter().all(|line| line.contains(" s ago ") && line.contains(" kB ")), "{listed}");
+    let (name, _) = lines[1].split_once(' ').unwrap();
+    assert!(stdout(&world.run(&["inspect", name])).starts_with("turn 1"));
+    let all = stdout(&world.run(&["inspect", "--all"]));
+    assert_eq!(all.lines().count(), 3, "{all}");
+    assert!(all.lines().nth(1).unwrap().ends_with("other  Two"), "{all}");
 }
 
 fn walk(path: &Path, visit: &mut impl FnMut(&Path)) {
@@ -144,7 +170,7 @@ fn a_damaged_journal_loads_what_it_can_and_names_the_line() {
     let last = damaged.len() - 1;
     damaged.insert(last, b"\0\xff not json\n");
     std::fs::write(&path, damaged.concat()).unwrap();
-    let output = world.run(&["inspect"]);
+    let output = world.run(&["inspect", "last"]);
     assert!(output.status.success());
     assert!(stderr(&output).contains(&format!("line {} of", last + 1)), "{}", stderr(&output));
     std::fs::write(
@@ -228,7 +254,7 @@ fn names_from_a_server_cannot_drive_the_terminal() {
     ];
     let server = Server::start(vec![asks, text("ok")]);
     world.run(&["exec", "--url", &server.url(), "--model", "m", "--yolo", "go"]);
-    let shown = world.run(&["inspect"]);
+    let shown = world.run(&["inspect", "last"]);
     assert!(shown.status.success());
     assert!(!shown.stdout.contains(&0x1b) && !shown.stdout.contains(&7), "{}", stdout(&shown));
     assert!(stdout(&shown).contains("sh"), "{}", stdout(&shown));

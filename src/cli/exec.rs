@@ -1,12 +1,13 @@
 //! `limpid exec`: one prompt without a screen. The answer goes to stdout, progress to stderr.
 
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::{Start, runtime, usage};
+use super::{Start, piped, runtime, usage};
 use crate::agent::Handle;
 use crate::conversation::{
     CallStatus, Command, Cut, DecidedBy, Entry, Event, Origin, Progress, Record, Role, Session,
@@ -21,23 +22,10 @@ pub(super) fn run(
     prompt: Option<String>,
     json: bool,
 ) -> color_eyre::Result<ExitCode> {
-    let prompt = match prompt.filter(|prompt| prompt != "-") {
-        Some(prompt) => prompt,
-        None if io::stdin().is_terminal() => {
-            return usage("no prompt: limpid exec \"PROMPT\", or pipe it in");
-        }
-        None => {
-            let mut bytes = Vec::new();
-            io::stdin().lock().read_to_end(&mut bytes)?;
-            match String::from_utf8(bytes) {
-                Ok(prompt) => prompt,
-                Err(_) => return usage("the prompt on stdin is not UTF-8; nothing was sent"),
-            }
-        }
+    let prompt = match piped::whole(prompt)? {
+        Ok(prompt) => prompt,
+        Err(why) => return usage(why),
     };
-    if prompt.trim().is_empty() {
-        return usage("the prompt is empty; nothing was sent");
-    }
     let runtime = runtime()?;
     let code = runtime.block_on(async {
         let handle = start.spawn(false).await?;
@@ -58,7 +46,7 @@ async fn converse(mut handle: Handle, prompt: String, json: bool) -> io::Result<
     ];
     let gone = |_| io::Error::other("the loop ended by itself");
     handle.commands.send(Command::Prompt(prompt)).await.map_err(gone)?;
-    let mut report = Report { json, session: Session::default(), reply: Vec::new() };
+    let mut report = Report { json, session: Session::default(), reply: Vec::new(), denied: 0 };
     let mut interrupted = false;
     let reason = loop {
         tokio::select! {
@@ -84,9 +72,18 @@ async fn converse(mut handle: Handle, prompt: String, json: bool) -> io::Result<
         }
     };
     report.end(&reason)?;
+    let code = code(&reason, report.denied);
+    if let Some(session) = handle.saved_in.get().filter(|_| code != 0) {
+        tell_session(session)?;
+    }
     drop(handle.commands);
     while handle.events.recv().await.is_some() {}
-    Ok(code(&reason))
+    Ok(code)
+}
+
+fn tell_session(session: &Path) -> io::Result<()> {
+    let name = session.file_name().unwrap_or(session.as_os_str()).display();
+    writeln!(io::stderr(), "What was sent: limpid inspect {name}")
 }
 
 async fn any([interrupt, terminate, hang_up]: &mut [Signal; 3]) {
@@ -98,8 +95,9 @@ async fn any([interrupt, terminate, hang_up]: &mut [Signal; 3]) {
 }
 
 /// The exit code that `--help` documents.
-fn code(reason: &TransitionReason) -> u8 {
+fn code(reason: &TransitionReason, denied: usize) -> u8 {
     match reason {
+        TransitionReason::Answered if denied > 0 => 5,
         TransitionReason::Answered => 0,
         TransitionReason::Failed(_) | TransitionReason::ToolResult | TransitionReason::Paused => 1,
         TransitionReason::TurnLimit(_) => 3,
@@ -114,6 +112,8 @@ struct Report {
     session: Session,
     /// What the newest turn was answered with; several entries if the server paused in it.
     reply: Vec<Arc<Entry>>,
+    /// Calls that were not allowed.
+    denied: usize,
 }
 
 impl Report {
@@ -132,6 +132,7 @@ impl Report {
                 Record::Entry(entry) if entry.role == Role::Assistant => {
                     self.reply.push(entry.clone());
                 }
+                Record::CallDecided(decided) if decided.executed.is_none() => self.denied += 1,
                 _ => {}
             }
         }
@@ -235,6 +236,13 @@ impl Report {
             out.flush()?;
         }
         let said = match reason {
+            TransitionReason::Answered if self.denied > 0 => {
+                let denied = match self.denied {
+                    1 => "1 command was denied".to_owned(),
+                    count => format!("{count} commands were denied"),
+                };
+                format!("{denied}: the work may be undone (--yolo runs all but dangerous ones)")
+            }
             TransitionReason::Answered
             | TransitionReason::ToolResult
             | TransitionReason::Paused => return Ok(()),

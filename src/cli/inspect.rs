@@ -31,7 +31,7 @@ pub(super) fn run(
     let Some(sessions) = sessions_dir(|name| std::env::var_os(name)) else {
         return usage("no place for sessions: neither XDG_DATA_HOME nor HOME names a directory");
     };
-    let path: PathBuf = match name {
+    let path: PathBuf = match name.filter(|name| *name != "last") {
         Some(name) => match find(&sessions, name)? {
             Some(path) => path,
             None => {

@@ -9,6 +9,8 @@ mod keys;
 mod log;
 mod models;
 mod pages;
+mod piped;
+mod sessions;
 mod settings;
 mod switch;
 
@@ -159,19 +161,22 @@ enum Subcommands {
     /// Answer one prompt without a screen: the answer on stdout, progress on stderr
     ///
     /// Commands are denied unless --yolo is given. Exit codes: 0 answered, 1 the model or the
-    /// connection failed, 2 wrong usage, 3 turn limit reached, 4 empty reply, 5 the model kept
-    /// proposing a denied command, 130 interrupted.
+    /// connection failed, 2 wrong usage, 3 turn limit reached, 4 empty reply, 5 a command was
+    /// denied, 130 interrupted.
     Exec {
-        /// The prompt; read from stdin if left out or -
+        /// The prompt; what is piped in goes after it, and is the prompt if it is left out or -
         prompt: Option<String>,
         /// Print every event as a line of JSON instead of the answer
         #[arg(long)]
         json: bool,
     },
-    /// Show what was sent in each turn of a session
+    /// List the sessions of this directory, or show what was sent in each turn of one
     Inspect {
-        /// Name of the session, or its beginning; the newest of this directory if left out
+        /// Name of the session, its beginning, or last; with an option below: last if left out
         session: Option<String>,
+        /// List the sessions of every directory
+        #[arg(long, conflicts_with_all = ["session", "turn", "view"])]
+        all: bool,
         /// Only this turn
         #[arg(long, value_name = "N")]
         turn: Option<u32>,
@@ -251,7 +256,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> color_eyre::Result<
         ));
     }
     match command {
-        Some(Subcommands::Inspect { session, turn, body, request, response, usage }) => {
+        Some(Subcommands::Inspect { session, all, turn, body, request, response, usage }) => {
             let view = match (body, request, response, usage) {
                 (true, ..) => inspect::View::Body,
                 (_, true, ..) => inspect::View::Request,
@@ -259,6 +264,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> color_eyre::Result<
                 (.., true) => inspect::View::Usage,
                 _ => inspect::View::Outline,
             };
+            if session.is_none() && turn.is_none() && view == inspect::View::Outline {
+                return sessions::list(all);
+            }
             inspect::run(session.as_deref(), turn, view)
         }
         Some(Subcommands::Exec { prompt, json }) => match connection.start() {

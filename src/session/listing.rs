@@ -2,10 +2,12 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use super::journal::header;
+use super::journal::{Header, header};
+use crate::conversation::{Origin, Record, Role, Stamped};
 
 /// Where sessions are kept: `$XDG_DATA_HOME/limpid/sessions`, else below `~/.local/share`.
 /// `None` if neither variable names an absolute path.
@@ -14,6 +16,63 @@ pub fn sessions_dir(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathB
     absolute("XDG_DATA_HOME")
         .or_else(|| absolute("HOME").map(|home| home.join(".local/share")))
         .map(|data| data.join("limpid/sessions"))
+}
+
+/// A session in a list.
+#[derive(Debug)]
+pub struct Listed {
+    /// How its journal begins.
+    pub header: Header,
+    /// The first prompt; none if nothing was sent.
+    pub prompt: Option<String>,
+    /// When it was written to last.
+    pub changed: SystemTime,
+    /// Bytes of all its files.
+    pub bytes: u64,
+}
+
+/// Bytes of a journal in which the first prompt is looked for.
+const BEGINNING: u64 = 4 << 20;
+
+/// The sessions, newest first: those that worked in `directory`, or all.
+///
+/// # Errors
+/// If the sessions cannot be listed. One that cannot be read is passed over.
+pub fn list(sessions: &Path, directory: Option<&Path>) -> io::Result<Vec<Listed>> {
+    let listed = newest_first(sessions)?.into_iter().filter_map(|path| of(&path).ok());
+    let is_meant = |listed: &Listed| directory.is_none_or(|own| listed.header.directory == own);
+    let mut listed: Vec<Listed> = listed.filter(is_meant).collect();
+    // Names tell no more than the second.
+    listed.sort_by_key(|listed| std::cmp::Reverse(listed.header.created));
+    Ok(listed)
+}
+
+fn of(session: &Path) -> io::Result<Listed> {
+    let journal = session.join("journal.jsonl");
+    let file = File::open(&journal)?;
+    let changed = file.metadata()?.modified()?;
+    let mut reader = BufReader::new(file.take(BEGINNING));
+    let header = header(&mut reader, &journal).map_err(io::Error::other)?;
+    let prompt = reader.lines().map_while(Result::ok).find_map(
+        |line| match serde_json::from_str::<Stamped>(&line).ok()?.record {
+            Record::Entry(entry) if (entry.role, entry.origin) == (Role::User, Origin::User) => {
+                Some(entry.text())
+            }
+            _ => None,
+        },
+    );
+    Ok(Listed { header, prompt, changed, bytes: bytes_in(session) })
+}
+
+/// Bytes of the files in a session's directory. What cannot be looked at counts as nothing.
+fn bytes_in(directory: &Path) -> u64 {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let sizes = entries.map(|entry| match entry.metadata() {
+        Ok(data) if data.is_dir() => bytes_in(&entry.path()),
+        Ok(data) => data.len(),
+        Err(_) => 0,
+    });
+    sizes.sum()
 }
 
 /// The newest session that worked in `directory`, or `None`.

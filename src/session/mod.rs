@@ -17,6 +17,6 @@ mod prompts;
 
 pub use exchange::read_exchange;
 pub use journal::{Header, Journal, JournalError, Loaded, VERSION, load};
-pub use listing::{find, latest_of, sessions_dir};
+pub use listing::{Listed, find, latest_of, list, sessions_dir};
 pub use private::{own_directory, own_file, own_new_file};
 pub use prompts::earlier_prompts;

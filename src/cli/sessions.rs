@@ -1,0 +1,69 @@
+//! `limpid inspect` without a session: which there are, the newest first.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+use std::time::SystemTime;
+
+use super::usage;
+use crate::session::{Listed, list as listed, sessions_dir};
+use crate::text::{self, Show};
+
+/// Lists the sessions of this directory, or all of them.
+pub(super) fn list(all: bool) -> color_eyre::Result<ExitCode> {
+    let Some(sessions) = sessions_dir(|name| std::env::var_os(name)) else {
+        return usage("no place for sessions: neither XDG_DATA_HOME nor HOME names a directory");
+    };
+    let directory = std::env::current_dir()?;
+    let found = listed(&sessions, Some(&*directory).filter(|_| !all))?;
+    if found.is_empty() {
+        let place = text::visible(&directory.display().to_string(), Show::Prose).into_owned();
+        return usage(&if all {
+            format!("there is no session in {} yet. Start one: limpid", sessions.display())
+        } else {
+            format!(
+                "no session has worked in {place} yet. Start one: limpid; or see those of other \
+                 directories: limpid inspect --all"
+            )
+        });
+    }
+    let width = io::stdout().is_terminal().then(crossterm::terminal::size).and_then(Result::ok);
+    let mut out = io::stdout().lock();
+    for session in &found {
+        let line = line(session, all, SystemTime::now());
+        let line = match width {
+            Some((columns, _)) => text::fit(&line, columns.into()).into_owned(),
+            None => line,
+        };
+        match writeln!(out, "{line}") {
+            // Whoever reads has read enough.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
+            written => written?,
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line(session: &Listed, all: bool, now: SystemTime) -> String {
+    let Listed { header, prompt, changed, bytes } = session;
+    let ago = now.duration_since(*changed).unwrap_or_default().as_secs();
+    let prompt = prompt.as_deref().unwrap_or("(nothing was sent)");
+    let prompt = text::visible(prompt, Show::Prose);
+    let first = prompt.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let directory = header.directory.display().to_string();
+    let directory = if all { text::visible(&directory, Show::Prose) + "  " } else { "".into() };
+    let name = text::visible(&header.session, Show::Prose);
+    format!("{name}  {:>8} ago  {:>8}  {directory}{first}", age(ago), text::bytes(*bytes))
+}
+
+/// A time that has passed, short.
+fn age(seconds: u64) -> String {
+    const MINUTE: u64 = 60;
+    const HOUR: u64 = 60 * MINUTE;
+    const DAY: u64 = 24 * HOUR;
+    match seconds {
+        0..MINUTE => format!("{seconds} s"),
+        MINUTE..HOUR => format!("{} min", seconds / MINUTE),
+        HOUR..DAY => format!("{} h", seconds / HOUR),
+        _ => format!("{} days", seconds / DAY),
+    }
+}
