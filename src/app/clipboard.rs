@@ -36,7 +36,7 @@ const PROGRAMS: [(&str, &str, &[&str]); 4] = [
 pub(super) fn copy(text: String, to: CopyTo, answers: mpsc::Sender<Input>) -> io::Result<()> {
     let handed = to == CopyTo::Clipboard && text.len() <= MOST;
     if handed {
-        terminal::write(sequence(&text, is_set("TMUX")).as_bytes())?;
+        terminal::write(sequence(&text, Between::here()).as_bytes())?;
     }
     tokio::spawn(async move {
         let went = match to {
@@ -50,10 +50,40 @@ pub(super) fn copy(text: String, to: CopyTo, answers: mpsc::Sender<Input>) -> io
     Ok(())
 }
 
-/// What the terminal is told; tmux is told to pass it on as well.
-fn sequence(text: &str, in_tmux: bool) -> String {
+/// What runs between limpid and the terminal.
+#[derive(Debug, Clone, Copy)]
+enum Between {
+    Nothing,
+    Tmux,
+    /// GNU screen.
+    Screen,
+}
+
+impl Between {
+    fn here() -> Self {
+        match (is_set("TMUX"), is_set("STY")) {
+            (true, _) => Self::Tmux,
+            (false, true) => Self::Screen,
+            (false, false) => Self::Nothing,
+        }
+    }
+}
+
+/// Bytes that GNU screen passes on at once: 768 since 4.2.1, 256 before.
+const SCREEN: usize = 250;
+
+/// What the terminal is told; what runs between is told to pass it on.
+fn sequence(text: &str, between: Between) -> String {
     let told = format!("\x1b]52;c;{}\x07", STANDARD.encode(text));
-    if in_tmux { format!("{told}\x1bPtmux;\x1b{told}\x1b\\") } else { told }
+    match between {
+        Between::Nothing => told,
+        Between::Tmux => format!("{told}\x1bPtmux;\x1b{told}\x1b\\"),
+        // It knows no OSC 52, and swallows what it does not know.
+        Between::Screen => {
+            let chunks = told.as_bytes().chunks(SCREEN).map(String::from_utf8_lossy);
+            chunks.map(|chunk| format!("\x1bP{chunk}\x1b\\")).collect()
+        }
+    }
 }
 
 fn is_set(variable: &str) -> bool {
@@ -119,10 +149,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tmux_is_told_to_pass_it_on() {
-        assert_eq!(sequence("hi\n", false), "\x1b]52;c;aGkK\x07");
+    fn tmux_and_screen_are_told_to_pass_it_on() {
+        assert_eq!(sequence("hi\n", Between::Nothing), "\x1b]52;c;aGkK\x07");
         let both = "\x1b]52;c;aGkK\x07\x1bPtmux;\x1b\x1b]52;c;aGkK\x07\x1b\\";
-        assert_eq!(sequence("hi\n", true), both);
+        assert_eq!(sequence("hi\n", Between::Tmux), both);
+        assert_eq!(sequence("hi\n", Between::Screen), "\x1bP\x1b]52;c;aGkK\x07\x1b\\");
+        let long = "limpid ".repeat(1000);
+        let passed = sequence(&long, Between::Screen);
+        let chunks: Vec<&str> =
+            passed.split("\x1b\\").map(|chunk| chunk.trim_start_matches("\x1bP")).collect();
+        assert!(chunks.iter().all(|chunk| chunk.len() <= 250) && chunks.len() > 30);
+        assert_eq!(chunks.concat(), sequence(&long, Between::Nothing));
     }
 
     #[test]
