@@ -422,12 +422,17 @@ fn a_finished_call_opens_at_its_beginning_and_a_running_one_at_its_end() {
     stage.decided(2, Some("seq 60"), None);
     stage.started(2);
     let call = stage.call(2);
-    stage.progress(Progress::Output { call, tail: lines(60), produced: 1_000 });
+    let tail = lines(60).replace("row 60", "\u{1b}[31mrow 60\u{1b}[0m");
+    stage.progress(Progress::Output { call, tail, produced: 1_000 });
     stage.frame();
     for key in [KeyCode::Tab, KeyCode::Tab, KeyCode::Enter] {
         stage.press(key);
     }
     assert!(shows(&mut stage, "│ row 60 "), "{}", stage.screen());
+    let at = stage.screen().lines().position(|line| line.contains("row 60")).unwrap();
+    let looks: Vec<String> = stage.styles().lines().map(str::to_owned).collect();
+    let look = |row: usize| looks[row].chars().nth(3).unwrap();
+    assert_ne!(look(at), look(at - 1), "in its colour");
     for key in [KeyCode::Esc, KeyCode::Up, KeyCode::Enter] {
         stage.press(key);
     }

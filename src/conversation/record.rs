@@ -306,7 +306,7 @@ pub enum Progress {
     Output {
         /// The call.
         call: CallId,
-        /// The newest lines so far, free of terminal escapes.
+        /// The newest lines so far; of terminal escapes only those for colours are left.
         tail: String,
         /// Bytes that the command wrote so far.
         produced: u64,

@@ -53,6 +53,22 @@ impl Ink {
         self.emphasis & emphasis as u8 != 0
     }
 
+    /// Writes the ESC[m that selects it, whatever was selected before.
+    pub fn select_by(self, out: &mut String) {
+        out.push_str("\x1b[0");
+        let all = [(1, 1), (2, 2), (4, 3), (8, 4), (16, 7)];
+        for (_, number) in all.into_iter().filter(|(bit, _)| self.emphasis & bit != 0) {
+            out.push_str(&format!(";{number}"));
+        }
+        let colours = [(self.colour, 31), (self.ground, 41)];
+        for (colour, first) in colours {
+            if let Some(colour) = colour {
+                out.push_str(&format!(";{}", first + colour as u8));
+            }
+        }
+        out.push('m');
+    }
+
     /// Takes the parameters of an ESC[m.
     pub fn select(&mut self, parameters: &str) {
         if parameters.starts_with(['<', '=', '>', '?']) {

@@ -112,6 +112,14 @@ impl Printed {
         self.line.iter().map(|(character, _)| character).collect()
     }
 
+    /// The current line in its present state, piece by piece.
+    pub fn open_pieces(&self, out: &mut impl FnMut(&str, Ink)) {
+        for piece in self.line.chunk_by(|one, other| one.1 == other.1) {
+            let text: String = piece.iter().map(|(character, _)| character).collect();
+            out(&text, piece[0].1);
+        }
+    }
+
     fn replace_cut_off(&mut self, out: &mut impl FnMut(&str, Ink)) {
         self.invalid += self.cut_off.len() as u64;
         self.cut_off.clear();
@@ -275,10 +283,7 @@ impl Printed {
     }
 
     fn hand_on_line(&mut self, out: &mut impl FnMut(&str, Ink)) {
-        for piece in self.line.chunk_by(|one, other| one.1 == other.1) {
-            let text: String = piece.iter().map(|(character, _)| character).collect();
-            out(&text, piece[0].1);
-        }
+        self.open_pieces(out);
         self.line.clear();
         self.column = 0;
     }

@@ -3,7 +3,13 @@
 //!
 //! Not here: how the kept text becomes a result (`result`), the raw bytes on disk (`output_file`).
 
+use std::borrow::Cow;
+
+use super::inked::Inked;
 use crate::text::{Printed, Redactor, Secrets};
+
+/// Bytes of the newest lines at most.
+pub(super) const NEWEST: usize = 16 * 1024;
 
 /// Characters of the start that are kept.
 const HEAD: usize = 50_000;
@@ -19,6 +25,7 @@ pub(super) struct Capture {
     redactor: Redactor,
     secrets: Secrets,
     kept: Kept,
+    inked: Inked,
     /// Bytes that the command wrote, counted by who reads them.
     pub(super) produced: u64,
 }
@@ -61,14 +68,22 @@ impl Capture {
 
     /// Takes more output.
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        let Self { printed, redactor, kept, .. } = self;
-        printed.push(bytes, &mut |text, _| kept.push(&redactor.push_text(text)));
+        let Self { printed, redactor, kept, inked, .. } = self;
+        printed.push(bytes, &mut |text, ink| {
+            let text = redactor.push_text(text);
+            kept.push(&text);
+            inked.push(&text, ink, NEWEST);
+        });
     }
 
     /// Nothing more comes.
     pub(super) fn finish(&mut self) {
-        let Self { printed, redactor, kept, .. } = self;
-        printed.finish(&mut |text, _| kept.push(&redactor.push_text(text)));
+        let Self { printed, redactor, kept, inked, .. } = self;
+        printed.finish(&mut |text, ink| {
+            let text = redactor.push_text(text);
+            kept.push(&text);
+            inked.push(&text, ink, NEWEST);
+        });
         kept.push(&String::from_utf8_lossy(&redactor.finish()));
     }
 
@@ -77,7 +92,8 @@ impl Capture {
         self.redactor.found > 0
     }
 
-    /// The newest text, the unfinished line included: at most `most` bytes.
+    /// The newest text, the unfinished line included: at most `most` bytes. In its colours, unless a
+    /// key is to be replaced in it.
     pub(super) fn newest(&self, most: usize) -> String {
         let line = self.printed.open_line();
         let mut text = String::new();
@@ -86,7 +102,12 @@ impl Capture {
         text.push_str(if self.kept.dropped() == 0 { end(&self.kept.head, from_head) } else { "" });
         text.push_str(end(&self.kept.tail, room));
         text.push_str(end(&line, most));
-        self.secrets.redact(&text).into_owned()
+        if let Cow::Owned(redacted) = self.secrets.redact(&text) {
+            return redacted;
+        }
+        let mut inked = self.inked.clone();
+        self.printed.open_pieces(&mut |text, ink| inked.push(text, ink, NEWEST));
+        if inked.is_coloured() { inked.newest(most).to_owned() } else { text }
     }
 
     /// Bytes that were not UTF-8.
@@ -257,5 +278,8 @@ mod tests {
         assert_eq!(capture.newest(1000), "one\ntwo\n20%");
         assert_eq!(capture.newest(5), "o\n20%");
         assert_eq!(capture.newest(2), "0%");
+        capture.push(b"\n\x1b]0;title\x07\x1b[31mred\x1b[0m\ngre\x1b[32men");
+        let coloured = "one\ntwo\n20%\n\x1b[0;31mred\x1b[0m\ngre\x1b[0;32men";
+        assert_eq!(capture.newest(1000), coloured);
     }
 }

@@ -10,15 +10,12 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::Sample;
-use super::capture::Capture;
+use super::capture::{Capture, NEWEST};
 use super::output_file::{KeptFile, OutputFile};
 use crate::text::{Redactor, Secrets};
 
 /// Time between two samples.
 const SAMPLE_EVERY: Duration = Duration::from_millis(33);
-
-/// Bytes of a sample's tail at most.
-const SAMPLE_BYTES: usize = 16 * 1024;
 
 /// Bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
@@ -112,7 +109,7 @@ impl Intake {
         self.sampled_at = Instant::now();
         self.sample_at = None;
         self.samples.send_replace(Sample {
-            tail: self.capture.newest(SAMPLE_BYTES),
+            tail: self.capture.newest(NEWEST),
             produced: self.capture.produced,
         });
     }

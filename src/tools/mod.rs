@@ -7,6 +7,7 @@
 mod bash;
 mod capture;
 mod environment;
+mod inked;
 mod intake;
 pub mod minder;
 mod output_file;
@@ -63,7 +64,7 @@ pub struct Job {
 /// What a running command has written, for display.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sample {
-    /// The newest lines, free of terminal escapes.
+    /// The newest lines; of terminal escapes only those for colours are left.
     pub tail: String,
     /// Bytes written so far.
     pub produced: u64,

@@ -20,16 +20,21 @@ pub(in crate::tui) enum Output {
     Read(Result<Vec<u8>, String>),
 }
 
+/// What a command wrote, as it was left on a terminal, without its colours.
+pub(super) fn plain(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    let mut printed = Printed::default();
+    let mut take = |piece: &str, _| text.push_str(piece);
+    printed.push(bytes, &mut take);
+    printed.finish(&mut take);
+    text
+}
+
 impl Output {
     /// What was read, as it was left on a terminal.
     pub(super) fn text(&self) -> Option<String> {
         let Self::Read(Ok(bytes)) = self else { return None };
-        let mut text = String::new();
-        let mut printed = Printed::default();
-        let mut take = |piece: &str, _| text.push_str(piece);
-        printed.push(bytes, &mut take);
-        printed.finish(&mut take);
-        Some(text)
+        Some(plain(bytes))
     }
 
     /// Its rows below those that are there.
@@ -42,7 +47,8 @@ impl Output {
     }
 }
 
-fn lay_out(rows: &mut Rows, bytes: &[u8], width: u16) {
+/// Rows of what a command wrote, in its colours.
+pub(super) fn lay_out(rows: &mut Rows, bytes: &[u8], width: u16) {
     let mut line = Line::default();
     let mut printed = Printed::default();
     let mut take = |text: &str, ink: Ink| {

@@ -12,7 +12,7 @@ use crate::text::say;
 use std::collections::HashMap;
 
 use super::call;
-use super::output::Output;
+use super::output::{self, Output};
 use crate::conversation::{CallDecided, CallId, CallLog, Event, Progress, Record, Session};
 use crate::tui::copy::Copyable;
 use crate::tui::keymap::Action;
@@ -42,6 +42,8 @@ pub(in crate::tui) struct Tools {
 struct Detail {
     /// The newest lines of its output, while it runs.
     tail: String,
+    /// The same in its colours.
+    coloured: String,
     produced: u64,
     /// What the model was told.
     result: Option<std::sync::Arc<crate::conversation::Entry>>,
@@ -96,7 +98,8 @@ impl Tools {
         match event {
             Event::Progress(Progress::Output { call, tail, produced }) => {
                 let detail = self.details.entry(call.clone()).or_default();
-                detail.tail.clone_from(tail);
+                detail.tail = output::plain(tail.as_bytes());
+                detail.coloured.clone_from(tail);
                 detail.produced = *produced;
                 detail.version += 1;
             }
@@ -129,6 +132,7 @@ impl Tools {
                 {
                     detail.result = Some(entry.clone());
                     detail.tail = String::new();
+                    detail.coloured = String::new();
                     detail.version += 1;
                 }
             }

@@ -7,7 +7,7 @@ use crate::conversation::{CallDecided, CallId, CallState, CallStatus, DecidedBy}
 use crate::text::{self, say};
 use crate::tui::View;
 use crate::tui::model::Focus;
-use crate::tui::panes::call;
+use crate::tui::panes::{call, output};
 use crate::tui::rows::Rows;
 use crate::tui::scroll::Measure;
 use crate::tui::search::{self, Found, Listed, Matches};
@@ -107,7 +107,7 @@ fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
                 0,
                 width,
             );
-            rows.push(&detail.tail, Look::Text, 0, width);
+            output::lay_out(&mut rows, detail.coloured.as_bytes(), width);
         }
         None => {}
     }
