@@ -415,7 +415,7 @@ fn a_finished_call_opens_at_its_beginning_and_a_running_one_at_its_end() {
     stage.prompt("Count.");
     stage.request();
     stage.reply("", &["seq 5000", "seq 60"]);
-    let lines = |to: usize| (1..=to).map(|n| format!("row {n}\n")).collect::<String>();
+    let lines = |to: usize| (1..=to).map(|n| format!("row {n}")).collect::<Vec<_>>().join("\n");
     stage.decided(1, Some("seq 5000"), None);
     stage.started(1);
     stage.ran(1, &lines(5_000));

@@ -81,7 +81,7 @@ fn sequence(text: &str, between: Between) -> String {
         // It knows no OSC 52, and swallows what it does not know.
         Between::Screen => {
             let chunks = told.as_bytes().chunks(SCREEN).map(String::from_utf8_lossy);
-            chunks.map(|chunk| format!("\x1bP{chunk}\x1b\\")).collect()
+            chunks.flat_map(|chunk| ["\x1bP".into(), chunk, "\x1b\\".into()]).collect()
         }
     }
 }

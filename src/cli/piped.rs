@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 use std::os::fd::AsFd;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ fn holds_something() -> io::Result<bool> {
 /// All of stdin. Should it take long, that is said.
 fn read() -> io::Result<Vec<u8>> {
     let mut stdin = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let (send, receive) = channel();
+    let (send, receive) = sync_channel(1);
     thread::spawn(move || {
         let mut bytes = Vec::new();
         let read = stdin.read_to_end(&mut bytes).map(|_| bytes);

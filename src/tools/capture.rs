@@ -272,6 +272,19 @@ mod tests {
     }
 
     #[test]
+    fn no_key_stands_in_the_newest_text_however_it_is_coloured() {
+        let mut capture = Capture::without(Secrets::new(["sk-12345678"]));
+        for output in ["\x1b[31msk-1234\x1b[32m5678\x1b[0m end\n", "sk-\x1b[31m1234", "5678"] {
+            capture.push(output.as_bytes());
+            let newest = capture.newest(1000);
+            assert!(!newest.contains("5678"), "{newest:?}");
+        }
+        let newest = capture.newest(1000);
+        assert_eq!(newest.matches("[redacted]").count(), 2, "{newest:?}");
+        assert!(!newest.contains('\x1b'), "{newest:?}");
+    }
+
+    #[test]
     fn the_newest_text_holds_the_unfinished_line() {
         let mut capture = Capture::default();
         capture.push(b"one\ntwo\n10%\r20%");

@@ -85,33 +85,32 @@ impl<'a> Begun<'a> {
 
     /// All that can follow.
     pub(super) fn candidates(self, model: &Model) -> Vec<Candidate> {
-        let one = |text: &str, what: String| Candidate::new(text, what);
         match self.given {
             Given::Set => Parameter::ALL
                 .into_iter()
-                .map(|parameter| Candidate::going_on(parameter.name(), value(model, parameter)))
+                .map(|parameter| Candidate::going_on(parameter.name(), &value(model, parameter)))
                 .collect(),
             Given::SetParameter(parameter) => {
                 let set = set(model, parameter);
-                let set = set.map(|set| one(&set.value, say!("in use").to_owned()));
-                let unset = one("unset", say!("leaves it to the server").to_owned());
+                let set = set.map(|set| Candidate::new(&set.value, say!("in use")));
+                let unset = Candidate::new("unset", say!("leaves it to the server"));
                 set.into_iter().chain([unset]).collect()
             }
             Given::Model => {
                 let present = &model.profile().name;
                 let profiles = model.ways.profiles.iter().map(|row| {
                     let what = [row.model.as_deref().unwrap_or(""), &key_in_words(&row.key).0];
-                    one(&row.name, what.join(" · ").trim_start_matches(" · ").to_owned())
+                    Candidate::new(&row.name, what.join(" · ").trim_start_matches(" · "))
                 });
                 let ids = model.ways.models_of(present).into_iter();
-                let here = |id| one(id, say!("a model at this server").to_owned());
+                let here = |id| Candidate::new(id, say!("a model at this server"));
                 profiles.chain(ids.map(here)).collect()
             }
             Given::ModelOf(profile) => {
                 let ids = model.ways.models_of(profile).into_iter();
-                ids.map(|id| one(id, String::new())).collect()
+                ids.map(|id| Candidate::new(id, "")).collect()
             }
-            Given::Theme => BUILT_IN.iter().map(|(name, _)| one(name, String::new())).collect(),
+            Given::Theme => BUILT_IN.iter().map(|(name, _)| Candidate::new(name, "")).collect(),
         }
     }
 }

@@ -75,13 +75,13 @@ pub(super) struct Candidate {
 
 impl Candidate {
     /// A text that stands in the prompt afterwards.
-    pub(super) fn new(text: &str, what: String) -> Self {
+    pub(super) fn new(text: &str, what: &str) -> Self {
         let shown = visible(text, Show::Prose).into_owned();
-        Self { shown, what: visible(&what, Show::Prose).into_owned(), inserted: text.to_owned() }
+        Self { shown, what: visible(what, Show::Prose).into_owned(), inserted: text.to_owned() }
     }
 
     /// A text after which another is to follow.
-    pub(super) fn going_on(text: &str, what: String) -> Self {
+    pub(super) fn going_on(text: &str, what: &str) -> Self {
         Self { inserted: format!("{text} "), ..Self::new(text, what) }
     }
 }

@@ -57,10 +57,8 @@ pub(super) fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect>
         return Vec::new();
     }
     let ends = context != Context::Prompt || !matches!(action, None | Some(Action::SearchPrompts));
-    if ends && model.prompt.end_search() {
-        if matches!(action, Some(Action::Back | Action::Submit)) {
-            return Vec::new();
-        }
+    if ends && model.prompt.end_search() && matches!(action, Some(Action::Back | Action::Submit)) {
+        return Vec::new();
     }
     if context == Context::Prompt && model.setup.keymap.is_vi() {
         if model.prompt.is_normal() && key.code == KeyCode::Char(':') {
