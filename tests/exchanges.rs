@@ -187,7 +187,7 @@ fn what_was_adjusted_in_an_attempt_that_was_tried_again_is_shown_with_it() {
     let shown = stdout(&world.run(&["inspect", "--response"]));
     let (first, second) = shown.split_once("attempt 2 of 2").expect(&shown);
     assert!(first.contains(repair) && !second.contains(repair), "{shown}");
-    assert!(stdout(&world.run(&["inspect"])).contains("events read in a reply of type"));
+    assert!(stdout(&world.run(&["inspect", "last"])).contains("events read in a reply of type"));
 }
 
 #[test]
