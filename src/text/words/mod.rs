@@ -9,7 +9,7 @@ mod chinese;
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use chinese::CHINESE;
+use chinese::TABLE;
 
 /// A language of the interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,14 +54,19 @@ pub const fn phrase(english: &'static str) -> Phrase {
     if english.is_empty() {
         return Phrase::EMPTY;
     }
-    let mut at = 0;
-    while at < CHINESE.len() {
-        if same(CHINESE[at].0.as_bytes(), english.as_bytes()) {
-            return Phrase { english, chinese: CHINESE[at].1 };
+    let mut part = 0;
+    while part < TABLE.len() {
+        let texts = TABLE[part];
+        let mut at = 0;
+        while at < texts.len() {
+            if same(texts[at].0.as_bytes(), english.as_bytes()) {
+                return Phrase { english, chinese: texts[at].1 };
+            }
+            at += 1;
         }
-        at += 1;
+        part += 1;
     }
-    panic!("this text is not in the table of translations (text/words/chinese.rs)")
+    panic!("this text is not in the table of translations (text/words/chinese/)")
 }
 
 const fn same(one: &[u8], other: &[u8]) -> bool {
@@ -133,7 +138,7 @@ mod tests {
     #[test]
     fn both_languages_have_the_same_gaps_and_no_text_stands_there_twice() {
         let mut seen = std::collections::HashSet::new();
-        for (english, chinese) in CHINESE {
+        for (english, chinese) in TABLE.concat() {
             assert_eq!(names(english), names(chinese), "{english}");
             assert!(!chinese.is_empty() && seen.insert(english), "{english}");
         }
