@@ -241,6 +241,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> color_eyre::Result<
             return Ok(ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE)));
         }
     };
+    connection.speak();
     let variable = std::env::var_os("LIMPID_LOG").filter(|name| !name.is_empty());
     if let Some(path) = log.or_else(|| variable.map(PathBuf::from))
         && let Err(error) = log::begin(&path)
@@ -336,7 +337,7 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arguments, cla
 /// If stderr cannot be written.
 pub fn usage(message: &str) -> color_eyre::Result<ExitCode> {
     use std::io::Write as _;
-    writeln!(std::io::stderr(), "limpid: {message}")?;
+    writeln!(std::io::stderr(), "limpid: {}", crate::text::translated(message))?;
     Ok(ExitCode::from(USAGE))
 }
 

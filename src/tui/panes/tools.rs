@@ -1,7 +1,7 @@
 //! The tools pane: one row a call, with its state and time; a call opened shows its command in
 //! full, who decided what, its output while it runs, and then what the model was told.
 
-use crate::text::say;
+use crate::text::{say, translated};
 use std::collections::HashMap;
 
 use ratatui::buffer::Buffer;
@@ -395,9 +395,9 @@ fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
         decision(&mut rows, decided, width);
     }
     if let CallState::Unusable(why) = &log.proposed.state {
-        rows.push(&say!("unusable, not run: {why}", why = why), Look::Bad, 0, width);
+        rows.push(&say!("unusable, not run: {why}", why = translated(why)), Look::Bad, 0, width);
     } else if let Some(CallStatus::NotRun(why)) = log.finished.as_ref().map(|call| &call.status) {
-        rows.push(&say!("not run: {why}", why = why), Look::Warning, 0, width);
+        rows.push(&say!("not run: {why}", why = translated(why)), Look::Warning, 0, width);
     }
     let Some(detail) = view.model.tools.details.get(id) else { return rows };
     match &detail.result {

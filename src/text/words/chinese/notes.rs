@@ -36,7 +36,6 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("That key is good only in its own place.", "该键只在它自己的位置有效。"),
     ("The window has no room for that pane. Enlarge it.", "窗口放不下该窗格。请放大窗口。"),
     ("No such parameter. There are: {names}.", "没有这个参数。可用：{names}。"),
-    ("Not set: {name} {why}.", "未设置：{name} {why}。"),
     (
         "The model is switched when this prompt has ended. Esc stops it.",
         "当前提示词结束后切换模型。Esc 停止它。",
@@ -171,4 +170,9 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Not copied: {why}", "未复制：{why}"),
     ("Copy", "复制"),
     ("line {line} of {total}", "第 {line}/{total} 行"),
+    ("All is folded. z: as at first.", "已全部折叠。z：恢复原状。"),
+    ("Folded as at first. z: unfold all.", "已恢复原状。z：全部展开。"),
+    ("All is unfolded. z: fold all.", "已全部展开。z：全部折叠。"),
+    ("limpid asks to run a command", "limpid 请求运行命令"),
+    ("limpid is done", "limpid 已完成"),
 ];

@@ -1,7 +1,7 @@
 //! Drawing the approval panel: a double border that nothing else has, the directory, what the
 //! analysis found, the whole command with every hidden character spelled out, and the choices.
 
-use crate::text::say;
+use crate::text::{say, translated};
 use std::ops::Range;
 
 use ratatui::buffer::Buffer;
@@ -62,10 +62,10 @@ impl Layout {
 
     fn findings(&mut self, approval: &Approval, width: u16) {
         for danger in &approval.analysis.dangers {
-            self.finding(&say!("danger: {danger}", danger = danger), Look::Bad, width);
+            self.finding(&say!("danger: {danger}", danger = translated(danger)), Look::Bad, width);
         }
         for remark in &approval.analysis.remarks {
-            self.finding(remark, Look::Warning, width);
+            self.finding(&translated(remark), Look::Warning, width);
         }
         if approval.is_edited() {
             self.finding(say!("edited by you"), Look::Warning, width);

@@ -1,7 +1,7 @@
 //! How the inspector is drawn: its title, the line of views, the list of a turn's rows, and the
 //! text of every other view.
 
-use crate::text::say;
+use crate::text::{say, translated};
 use std::sync::Arc;
 
 use ratatui::buffer::Buffer;
@@ -76,17 +76,18 @@ struct Remark {
 impl Remark {
     fn line(&self) -> String {
         let what = text::visible(&self.what, text::Show::Prose).replace('\n', " ");
-        format!("{}  · {:<11}{what}", self.mark, self.word)
+        format!("{}  · {}{what}", self.mark, text::padded(self.word, 11))
     }
 }
 
 fn remarks(turn: &Turn) -> Vec<Remark> {
     let went = views::outcome(turn);
-    let went = went.map(|(word, what)| Remark { mark: '✗', word, what, look: Look::Bad });
+    let went =
+        went.map(|(word, what)| Remark { mark: '✗', word: word.text(), what, look: Look::Bad });
     let repairs = turn.all_repairs().map(|repair| Remark {
         mark: '!',
-        word: "repair",
-        what: repair.what.clone(),
+        word: say!("repair"),
+        what: translated(&repair.what).into_owned(),
         look: Look::Warning,
     });
     went.chain(repairs).collect()
