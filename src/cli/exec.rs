@@ -172,7 +172,7 @@ impl Report {
                 } else {
                     say!("turn {number} → {count} messages", number = request.turn, count = count)
                 };
-                Some(format!("── {posted}: {roles} · {bytes} ──"))
+                Some(format!("── {posted}{}{roles} · {bytes} ──", say!(": ")))
             }
             Record::Repair { repair, .. } => {
                 Some(say!("repair: {what}", what = translated(&repair.what)))

@@ -1,8 +1,9 @@
 //! The interface's texts in the user's language. The code holds each in English; the table beside it
 //! holds the same in the other language. A text that is not in the table does not compile.
 //!
-//! Only for what a person reads on the screen: what the model is told is never translated, and
-//! neither are names that stand in files and requests (roles, origins, reasons).
+//! Only for what a person reads: what the model is told is never translated, and neither are names
+//! that stand in files and requests (roles, origins, reasons why the loop goes on or ended, members of
+//! JSON, headers, settings), names of keys (`Esc`, `Ctrl-P`) and of units (`B`, `kB`, `s`).
 
 mod chinese;
 mod translated;

@@ -146,7 +146,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         match name.as_str() {
             "tests.rs" | "words" => {}
             _ if path.is_dir() => files.extend(self::files(&path)),
-            _ if name.ends_with(".rs") => files.push(path),
+            _ if path.extension().is_some_and(|end| end == "rs") => files.push(path),
             _ => {}
         }
     }
@@ -211,10 +211,9 @@ fn literals(tokens: TokenStream, out: &mut Vec<String>) {
             }
             TokenTree::Literal(literal) => {
                 skip = false;
-                let text = literal.to_string();
-                if let Some(text) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
-                    out.push(unescaped(text));
-                }
+                let quoted = literal.to_string();
+                let inside = quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+                out.extend(inside.map(unescaped));
             }
         }
     }

@@ -328,5 +328,6 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("{lines} lines, {bytes}", "{lines} 行，{bytes}"),
     ("image: ", "图片："),
     (".", "。"),
+    (": ", "："),
     (". ", "。"),
 ];

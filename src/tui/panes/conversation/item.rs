@@ -357,13 +357,14 @@ pub(super) fn separator(
         1 => say!(" · 1 repair").to_owned(),
         _ => say!(" · {repairs} repairs", repairs = repairs),
     };
+    let colon = say!(": ");
     let forms = [
-        format!("── {posted}: {in_order} · {bytes}{repaired} ──"),
-        format!("── {posted}: {in_order}{repaired} ──"),
-        format!("── {posted}: {counted} · {bytes}{repaired} ──"),
-        format!("── {posted}: {counted}{repaired} ──"),
+        format!("── {posted}{colon}{in_order} · {bytes}{repaired} ──"),
+        format!("── {posted}{colon}{in_order}{repaired} ──"),
+        format!("── {posted}{colon}{counted} · {bytes}{repaired} ──"),
+        format!("── {posted}{colon}{counted}{repaired} ──"),
         // Which repairs there are stands below in any case.
-        format!("── {posted}: {counted} ──"),
+        format!("── {posted}{colon}{counted} ──"),
         format!("── {posted} · {bytes}{repaired} ──"),
     ];
     let fits = forms.iter().find(|form| text::width(form) <= columns);
