@@ -128,6 +128,11 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "It goes on in memory; what is not saved is tried again with each step",
         "会话在内存中继续；每一步都会重试保存",
     ),
+    ("Cannot keep the response as it was sent: {error}", "无法按原样保留响应：{error}"),
+    (
+        "It goes on; the inspector's view of the response will lack the rest",
+        "继续进行；检视窗格的响应视图将缺少其余部分",
+    ),
     ("The session is saved again", "会话已恢复保存"),
     (
         "{path} is cut: of its {bytes} bytes the first {first} are told ({most} for all files)",
