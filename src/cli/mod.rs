@@ -93,7 +93,7 @@ pub struct Connection {
     /// Run commands without asking; dangerous ones still ask
     #[arg(long, global = true, help_heading = "What may run")]
     yolo: bool,
-    /// Language of the screen [default: that of the locale]
+    /// Language of the screen and of messages [default: that of the locale]
     #[arg(long, global = true, value_name = "LANG")]
     lang: Option<LangName>,
     /// How the screen looks: dark, light, high-contrast, ansi, none, or a theme of your own
