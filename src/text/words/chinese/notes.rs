@@ -91,7 +91,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Write a command after the !, such as !ls.", "请在 ! 后写命令，例如 !ls。"),
     ("Nothing is left out or shortened.", "没有略去或缩短的内容。"),
     ("From the next turn on, all is sent as it was.", "从下一轮起，全部按原样发送。"),
-    ("\"a\" is not offered: {why}.", "不提供 a：{why}。"),
+    ("\"{key}\" is not offered: {why}.", "不提供 {key}：{why}。"),
     ("Scroll through the whole command to allow it (PgDn).", "看完整条命令后才能批准（PgDn）。"),
     ("not for an edited command", "不适用于编辑过的命令"),
     ("not for a dangerous command", "不适用于危险命令"),

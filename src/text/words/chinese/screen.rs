@@ -178,8 +178,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     (" PgDn: scroll through it to allow ", "\u{20}PgDn：看完才能批准\u{20}"),
     (" {size} · rows {from}–{to} of {total} ", "\u{20}{size} · 行 {from}–{to} / {total}\u{20}"),
     (" row {to} of {total} ", "\u{20}行 {to}/{total}\u{20}"),
-    ("(no a)", "（无 a）"),
-    ("(a: {why})", "（a：{why}）"),
+    ("(no {key})", "（无 {key}）"),
+    ("({key}: {why})", "（{key}：{why}）"),
     ("for the session", "本会话"),
     // Offers.
     ("leave it out", "略去它"),

@@ -102,7 +102,6 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "where {action} means something, letters are typed: take ctrl- or alt-",
         "{action} 所在之处要输入字母：请用 ctrl- 或 alt-",
     ),
-    ("the approval panel", "批准面板"),
     ("another key", "其他按键"),
     (
         "{key} cannot be {action} in {what}: it is {where} there",
@@ -111,7 +110,10 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Give that another key, too", "请也为它另设按键"),
     ("limpid config keys lists all", "limpid config keys 列出全部"),
     ("Ctrl-C always stops, and twice quits", "Ctrl-C 始终用于停止，连按两次退出"),
-    ("the keys that decide about a command are always the same", "决定命令的按键始终不变"),
+    (
+        "{key} cannot decide about a command: only letters (a to z, A to Z) and digits can",
+        "{key} 不能决定命令：只有字母（a 到 z、A 到 Z）和数字可以",
+    ),
     ("{name} is no action: {why}", "没有动作 {name}：{why}"),
     (
         "few terminals can send {name}: of letters and signs, only ctrl-a to ctrl-z",
