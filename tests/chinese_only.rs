@@ -16,7 +16,7 @@ use stage::Stage;
 /// conversation that is played.
 const NAMES: &str = "
     limpid shop qwen plus dashscope bash ls py pytest app test sudo rm rf deepseek chat api com
-    example http https scripted offline openai json Too many requests
+    example http https scripted offline openai json Too many requests messages
     Enter Tab Esc Ctrl Alt Shift Up Down Left Right PgUp PgDn Home End Space Backspace
     system user assistant tool tools model envelope context sha sha256 stop tool_result answered
     stopped failed turn_limit repeated_denial empty_reply ctx kB role content tool_calls id type
@@ -256,6 +256,81 @@ fn ways_in_which_a_prompt_ends() {
             player.look("conversation");
         });
     }
+}
+
+#[test]
+fn offers() {
+    let ended = |stage: &mut Stage, failure: Failure| {
+        stage.request();
+        stage.refused(Failure { status: Some(400), ..failure });
+    };
+    nothing_is_found(|player| {
+        let stage = &mut player.stage;
+        stage.prompt("看图");
+        stage.request();
+        stage.reply("猫。", &[]);
+        stage.ended(TransitionReason::Answered);
+        stage.prompt("现在呢");
+        for _ in 0..2 {
+            let message = "'messages[1].content'";
+            ended(stage, failure(FailureKind::InvalidRequest, Place::Http, message));
+        }
+        player.look("to leave out");
+        player.stage.wait(1_000);
+        player.stage.press_with(KeyCode::Char('o'), KeyModifiers::CONTROL);
+        player.look("taken");
+    });
+    nothing_is_found(|player| {
+        let stage = &mut player.stage;
+        stage.prompt("看日志");
+        stage.request();
+        stage.reply("", &["ls", "ls"]);
+        stage.ran(1, &"日志\n".repeat(2_400));
+        stage.ran(2, "好\n");
+        ended(stage, failure(FailureKind::ContextLength, Place::Http, "太长"));
+        player.look("to shorten");
+        player.stage.wait(1_000);
+        player.stage.press_with(KeyCode::Char('o'), KeyModifiers::CONTROL);
+        player.stage.overlaid();
+        player.look("taken");
+        player.press(KeyCode::BackTab);
+        player.look("inspector");
+        player.press(KeyCode::BackTab);
+        player.press(KeyCode::Enter);
+        player.look("call");
+    });
+}
+
+#[test]
+fn queue_copies_and_panes() {
+    nothing_is_found(|player| {
+        two_turns(&mut player.stage);
+        player.stage.decided_by(1, DecidedBy::UserForSession);
+        player.stage.started(1);
+        for text in ["然后呢？", "再来", "!ls", "!!ls"] {
+            player.stage.type_text(text);
+            player.press(KeyCode::Enter);
+            player.look("queued");
+        }
+        player.stage.press_with(KeyCode::Char('s'), KeyModifiers::CONTROL);
+        player.look("sent now");
+        player.press(KeyCode::Up);
+        player.look("taken back");
+        player.stage.press_with(KeyCode::Char('u'), KeyModifiers::CONTROL);
+        player.stage.press_with(KeyCode::Char('u'), KeyModifiers::CONTROL);
+        player.look("removed");
+        player.stage.input(limpid::tui::Input::Paste("长\n".repeat(40)));
+        player.look("folded");
+        player.press(KeyCode::Esc);
+        player.look("stopping");
+        player.press(KeyCode::Tab);
+        for key in ['Y', 'v', 'c', 'y', 'f', 'f', '<', '-', 'x'] {
+            player.press(KeyCode::Char(key));
+            player.look("a key");
+        }
+        player.stage.press_with(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        player.look("interrupted");
+    });
 }
 
 #[test]

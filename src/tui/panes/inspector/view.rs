@@ -75,7 +75,8 @@ struct Remark {
 
 impl Remark {
     fn line(&self) -> String {
-        let what = text::visible(&self.what, text::Show::Prose).replace('\n', " ");
+        let what = translated(&self.what);
+        let what = text::visible(&what, text::Show::Prose).replace('\n', " ");
         format!("{}  · {}{what}", self.mark, text::padded(self.word, 11))
     }
 }
@@ -87,7 +88,7 @@ fn remarks(turn: &Turn) -> Vec<Remark> {
     let repairs = turn.all_repairs().map(|repair| Remark {
         mark: '!',
         word: say!("repair"),
-        what: translated(&repair.what).into_owned(),
+        what: repair.what.clone(),
         look: Look::Warning,
     });
     went.chain(repairs).collect()
@@ -293,7 +294,7 @@ fn message(layout: &Layout, remarks: &[Remark], opened: Opened) -> Rows {
     let Some(row) = layout.outline.get(selected) else {
         if let Some(remark) = remarks.get(selected.saturating_sub(layout.outline.len())) {
             rows.push(&format!("{} {}", remark.mark, remark.word), Look::Strong, 0, width);
-            rows.push(&remark.what, remark.look, 0, width);
+            rows.push(&translated(&remark.what), remark.look, 0, width);
         }
         return rows;
     };
