@@ -190,7 +190,7 @@ impl Report {
                 let by = match (decided.by, &decided.executed, &decided.reason) {
                     (DecidedBy::Yolo, ..) => say!("allowed by --yolo"),
                     (_, Some(_), _) => say!("allowed"),
-                    (_, None, Some(reason)) => reason,
+                    (_, None, Some(reason)) => &translated(reason),
                     (_, None, None) => say!("denied"),
                 };
                 Some(format!("$ {command}\n  {by}"))

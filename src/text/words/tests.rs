@@ -51,9 +51,6 @@ const NOT_OF_THE_INTERFACE: &[&str] = &[
 /// Texts that are not the interface's beside others that are.
 const NOT_TEXTS: &[&str] = &[
     // Told to the model.
-    "Denied: the command holds a NUL byte, which no shell can take; not executed.",
-    "Denied: limpid exec runs no commands without --yolo; not executed.",
-    "Denied: dangerous ({}) and nobody is there to ask; not executed.",
     "Instructions of this project, from {}:",
     ", cut from {}",
     // What servers and libraries say.

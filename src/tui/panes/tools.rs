@@ -467,7 +467,11 @@ fn decision(rows: &mut Rows, decided: &CallDecided, width: u16) {
         None => {
             rows.push(&say!("denied by {by}", by = by), Look::Warning, 0, width);
             if let Some(reason) = &decided.reason {
-                rows.push(reason, Look::Text, 2, width);
+                // A person's own words stay as they were said.
+                match decided.by {
+                    DecidedBy::Harness => rows.push(&translated(reason), Look::Text, 2, width),
+                    _ => rows.push(reason, Look::Text, 2, width),
+                }
             }
         }
         Some(executed) if *executed != decided.proposed => {

@@ -55,6 +55,37 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("the arguments are not valid JSON ({error})", "参数不是有效的 JSON（{error}）"),
     ("not started: the prompt was stopped", "未开始：提示词已停止"),
     ("no shell", "没有 shell"),
+    ("the command could not be started: {error}", "无法启动命令：{error}"),
+    ("working directory {path} no longer exists", "工作目录 {path} 已不存在"),
+    ("working directory {path} is no longer a directory", "工作目录 {path} 已不是目录"),
+    ("working directory {path} cannot be entered: {error}", "无法进入工作目录 {path}：{error}"),
+    ("the process that minds it failed ({how})", "看管它的进程出错（{how}）"),
+    ("`command` is empty", "`command` 为空"),
+    ("`command` must be a string", "`command` 必须是字符串"),
+    ("the command contains a NUL character", "命令含有 NUL 字符"),
+    (
+        "the command is too long ({bytes} bytes, at most {most}); write it to a file in steps and run that",
+        "命令过长（{bytes} 字节，上限 {most}）；应分步写入文件再运行",
+    ),
+    ("the arguments cannot be used: {error}", "参数无法使用：{error}"),
+    ("There is no tool \"{name}\"", "没有工具 “{name}”"),
+    ("Tools: {names}", "工具：{names}"),
+    (
+        "Denied: the command holds a NUL byte, which no shell can take; not executed",
+        "已拒绝：命令含有 NUL 字节，任何 shell 都无法接受；未执行",
+    ),
+    (
+        "Denied: limpid exec runs no commands without --yolo; not executed",
+        "已拒绝：不加 --yolo 时 limpid exec 不运行任何命令；未执行",
+    ),
+    (
+        "Denied: dangerous ({dangers}) and nobody is there to ask; not executed",
+        "已拒绝：危险（{dangers}），且无人可以询问；未执行",
+    ),
+    (
+        "Denied: this command was denied {times} times in a row already; not executed",
+        "已拒绝：这条命令已连续被拒绝 {times} 次；未执行",
+    ),
     // The terminal, themes.
     ("the screen needs a terminal on stdin and stdout", "全屏界面需要 stdin 和 stdout 均为终端"),
     ("For use without a screen: limpid exec \"PROMPT\"", "不用全屏界面：limpid exec \"提示词\""),
