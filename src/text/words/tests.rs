@@ -53,6 +53,7 @@ const NOT_TEXTS: &[&str] = &[
     // Told to the model.
     "Instructions of this project, from {}:",
     ", cut from {}",
+    "I ran this command myself; it was no call of yours.\n$ ",
     // What servers and libraries say.
     "dns error",
     "tunnel error: proxy authorization required",
@@ -68,6 +69,7 @@ const NOT_TEXTS: &[&str] = &[
     "prompt too long",
     "available context size",
     "context window exceeded",
+    "onversation roles must alternate",
     // Looked for in texts of limpid's own.
     "the device",
     "not used",

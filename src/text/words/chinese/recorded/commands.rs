@@ -175,6 +175,10 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "它是链接，指向的不是旁边或下级的 .md 文件",
     ),
     ("it is not a regular file", "它不是普通文件"),
+    (
+        "it belongs to another user ({owner}); copy it if you want it told",
+        "它属于其他用户（{owner}）；若要告诉模型，请复制它",
+    ),
     ("it is not UTF-8 text", "它不是 UTF-8 文本"),
     ("no clipboard, and no folder for a file: {why}", "没有剪贴板，也没有存放文件的目录：{why}"),
     ("neither XDG_DATA_HOME nor HOME names a directory", "XDG_DATA_HOME 和 HOME 均未指定目录"),

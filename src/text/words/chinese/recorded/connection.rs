@@ -154,6 +154,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("reasoning sealed by another server is not sent back", "由另一服务器密封的推理不发回"),
     ("reasoning that is not encrypted is not sent back", "未加密的推理不发回"),
     ("reasoning is not sent back", "推理不发回"),
+    ("{count} user messages in a row are sent as one", "连续 {count} 条用户消息合为一条发送"),
     ("sealed reasoning is left out", "略去密封的推理"),
     ("reasoning goes back as text, without its seal", "推理作为文本发回，不带密封"),
     ("text after a call is sent before it", "调用之后的文本移到其前发送"),

@@ -30,6 +30,10 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("a value, not a table", "值，而不是表"),
     ("a text in quotes", "引号中的文本"),
     ("true or false", "true 或 false"),
+    (
+        "a list of names of variables, such as [\"GH_TOKEN\"]; their values are never written here",
+        "变量名列表，例如 [\"GH_TOKEN\"]；值绝不写在这里",
+    ),
     ("a number from 0 up", "不小于 0 的数"),
     ("a whole number from 1 up", "不小于 1 的整数"),
     ("one of {names}", "以下之一：{names}"),
@@ -230,6 +234,14 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "无法写入 {path}（{error}）：请对它 chmod u+w",
     ),
     ("{path} cannot be made", "无法创建 {path}"),
+    ("no variable that is set is withheld", "已设置的变量全部交给命令"),
+    ("{names}: withheld", "{names}：不交给命令"),
+    (
+        "To pass one on: pass_to_commands in config.toml",
+        "要交给命令：config.toml 中的 pass_to_commands",
+    ),
+    ("{name}: passed on ({what})", "{name}：交给命令（{what}）"),
+    ("{name} is to be passed on ({what}), but is not set", "{name} 应交给命令（{what}），但未设置"),
     (
         "no prompt: limpid exec \"PROMPT\", or pipe it in",
         "没有提示词：limpid exec \"提示词\"，或用管道传入",
