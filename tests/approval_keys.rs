@@ -8,7 +8,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use limpid::conversation::{
     CallStatus, Command, DecidedBy, Decision, Receipt, Record, Scope, TransitionReason,
 };
-use limpid::tui::Input;
+use limpid::tui::{Input, KeySetting, Keymap};
 use stage::Stage;
 
 fn asked(commands: &[&str]) -> Stage {
@@ -691,4 +691,75 @@ fn what_is_allowed_for_the_session_is_marked_listed_and_revoked() {
     assert!(stage.screen().contains("every command asks again"), "{}", stage.screen());
     submit(&mut stage, "/allowed");
     assert!(stage.screen().contains("Nothing is allowed for the session"), "{}", stage.screen());
+}
+
+/// A panel in which `x` allows and `d` denies.
+fn armed_with_own_keys() -> Stage {
+    let (x, d) = (["x".to_owned()], ["d".to_owned()]);
+    let settings = [
+        KeySetting { place: None, action: "allow-once", keys: &x },
+        KeySetting { place: Some("approval"), action: "deny", keys: &d },
+    ];
+    let mut stage = Stage::with_keymap(80, 24, Keymap::new(None, &settings).unwrap());
+    stage.prompt("Do it.");
+    stage.request();
+    stage.reply("", &["ls *.py"]);
+    stage.ask(1);
+    stage.frame();
+    stage
+}
+
+#[test]
+fn a_key_of_the_users_own_decides_and_the_key_that_did_does_not() {
+    let mut stage = armed_with_own_keys();
+    stage.wait(600);
+    let screen = stage.screen();
+    assert!(screen.contains("▸ x once") && screen.contains("  d deny"), "{screen}");
+    for key in ['y', 'n'] {
+        stage.press(KeyCode::Char(key));
+        stage.wait(600);
+        assert!(stage.sent.is_empty(), "{key}: {:?}", stage.sent);
+        stage.press(KeyCode::Backspace);
+        stage.wait(600);
+    }
+    stage.press(KeyCode::F(1));
+    let names_it = |stage: &mut Stage| {
+        stage.screen().lines().any(|row| row.contains(" x ") && row.contains("runs the command"))
+    };
+    let found = (0..20).any(|_| {
+        stage.press(KeyCode::PageDown);
+        names_it(&mut stage)
+    });
+    assert!(found, "{}", stage.screen());
+    stage.press(KeyCode::Esc);
+    stage.frame();
+    stage.wait(600);
+    stage.press(KeyCode::Char('x'));
+    assert!(stage.sent.is_empty(), "not before it is sure that the key stays alone");
+    stage.wait(50);
+    assert_eq!(stage.sent, [allowed(&stage, 1, "ls *.py", Scope::Once)]);
+
+    let mut stage = armed_with_own_keys();
+    stage.wait(600);
+    stage.press(KeyCode::Char('d'));
+    stage.wait(50);
+    assert_eq!(stage.sent, [denied(&stage, 1, None)]);
+}
+
+#[test]
+fn a_key_of_the_users_own_decides_no_sooner_and_in_no_burst() {
+    let mut stage = armed_with_own_keys();
+    stage.press(KeyCode::Char('x'));
+    stage.wait(50);
+    assert!(stage.sent.is_empty(), "too early");
+    let mut stage = armed_with_own_keys();
+    stage.wait(600);
+    burst(&mut stage, "xd");
+    stage.wait(600);
+    assert!(stage.sent.is_empty(), "a burst");
+    let mut stage = armed_with_own_keys();
+    stage.wait(600);
+    stage.input(Input::Paste("x".to_owned()));
+    stage.wait(600);
+    assert!(stage.sent.is_empty(), "a paste");
 }

@@ -92,6 +92,12 @@ fn a_mistake_is_named_with_its_line_and_nothing_starts() {
         ("[keys]\npreset = \"nano\"\n", 2, "there are emacs and vi"),
         ("[keys]\ncopy = 7\n", 2, "must be a key in quotes or a list of keys"),
         ("[keys.kitchen]\ncopy = \"y\"\n", 2, "kitchen is no place"),
+        (
+            "[keys]\ndeny = \"x\"\nedit = \"x\"\n",
+            3,
+            "x cannot be edit in approval: it is deny there",
+        ),
+        ("[keys]\nallow-once = \"enter\"\n", 2, "only letters (a to z, A to Z) and digits can"),
     ] {
         let path = config(&world, text);
         let output = world.run(&["config"]);

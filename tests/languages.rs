@@ -3,7 +3,7 @@
 
 mod support;
 
-use support::limpid::World;
+use support::limpid::{World, stderr, stdout};
 use support::pty::Screen;
 use support::server::{Server, calls, text};
 
@@ -73,4 +73,40 @@ fn argument_settings_and_locale_choose_in_this_order() {
     shows(&["--lang", "en"], &[], english);
     let refused = world.run(&["config", "set", "lang", "de"]);
     assert!(!refused.status.success());
+}
+
+#[test]
+fn what_stands_on_the_shell_is_in_the_language_too_and_what_programs_read_is_not() {
+    let world = World::new();
+    let told = |arguments: &[&str], lang: &str| {
+        let output = world.limpid(arguments).env("LANG", lang).output().unwrap();
+        (stdout(&output), stderr(&output))
+    };
+    let dead = ["--url", "http://127.0.0.1:9/v1", "--model", "m"];
+    let with = |words: &[&'static str]| [words, &dead].concat();
+    for (arguments, english, chinese) in [
+        (vec!["config"], "built in", "内置"),
+        (vec!["doctor"], "none is needed", "也不需要"),
+        (vec!["inspect"], "no session has worked in", "还没有会话"),
+        (vec!["trust"], "it needs a terminal", "需要终端"),
+        (vec!["--profile", "nope", "models"], "there is no profile \"nope\"", "没有配置档 “nope”"),
+        (vec!["config", "set", "lang", "de"], "Nothing was written", "没有写入"),
+        (with(&["models"]), "connection refused", "连接被拒绝"),
+        (with(&["exec", "go"]), "Is the server running?", "服务器在运行吗？"),
+    ] {
+        let (out, err) = told(&arguments, "C.UTF-8");
+        assert!([out, err].concat().contains(english), "{arguments:?}");
+        let (out, err) = told(&arguments, "zh_CN.UTF-8");
+        let both = [out, err].concat();
+        assert!(both.contains(chinese) && !both.contains(english), "{arguments:?}: {both}");
+    }
+    let (events, _) = told(&with(&["exec", "--json", "go"]), "zh_CN.UTF-8");
+    assert!(events.contains("connection refused") && !events.contains("连接"), "{events}");
+    for session in world.sessions() {
+        let journal = std::fs::read_to_string(session.join("journal.jsonl")).unwrap();
+        assert!(journal.contains("connection refused") && !journal.contains("连接"), "{journal}");
+    }
+    assert!(world.run(&["config", "set", "lang", "zh"]).status.success());
+    let (_, err) = told(&["inspect", "nope"], "en_US.UTF-8");
+    assert!(err.contains("没有"), "{err}");
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::signals::Signals;
 use super::terminal;
 use crate::agent::Handle;
+use crate::text::{say, translated};
 
 /// How long the end of what runs is waited for. It takes a fifth of a second; should it not come,
 /// the journal has all that was said, and commands end with limpid anyway.
@@ -50,12 +51,15 @@ impl Left {
     fn why(&self) -> Option<String> {
         match self {
             Self::Quit | Self::Broken => None,
-            Self::HungUp => Some("ended by SIGHUP: the terminal went away.".to_owned()),
-            Self::Signal(2) => Some("ended by SIGINT.".to_owned()),
-            Self::Signal(3) => Some("ended by SIGQUIT.".to_owned()),
-            Self::Signal(15) => Some("ended by SIGTERM.".to_owned()),
-            Self::Signal(number) => Some(format!("ended by signal {number}.")),
-            Self::Failed(error) => Some(format!("ended, because of this: {error}.")),
+            Self::HungUp => Some(say!("ended by SIGHUP: the terminal went away.").to_owned()),
+            Self::Signal(2) => Some(say!("ended by {signal}.", signal = "SIGINT")),
+            Self::Signal(3) => Some(say!("ended by {signal}.", signal = "SIGQUIT")),
+            Self::Signal(15) => Some(say!("ended by {signal}.", signal = "SIGTERM")),
+            Self::Signal(number) => Some(say!("ended by signal {number}.", number = number)),
+            Self::Failed(error) => Some(say!(
+                "ended, because of this: {error}.",
+                error = translated(&error.to_string())
+            )),
         }
     }
 
@@ -68,15 +72,15 @@ impl Left {
         }
         if let Some(path) = &saved.session {
             let name = path.file_name().unwrap_or(path.as_os_str()).display();
-            let where_to = if saved.in_part {
-                "Not all of the session could be saved; what could is in"
+            let path = path.display();
+            text.push_str(&if saved.in_part {
+                say!("Not all of the session could be saved; what could is in {path}", path = path)
             } else {
-                "The session is saved in"
-            };
-            text.push_str(&format!(
-                "{where_to} {}\nSee what was sent in it: limpid inspect {name}\n",
-                path.display()
-            ));
+                say!("The session is saved in {path}", path = path)
+            });
+            text.push('\n');
+            text.push_str(&say!("See what was sent in it: limpid inspect {name}", name = name));
+            text.push('\n');
         }
         // stdout is the terminal; what is out of order belongs to stderr, wherever that goes.
         let why = self.why();

@@ -6,6 +6,7 @@
 use std::time::{Duration, Instant};
 
 use crate::config::Notify;
+use crate::text::say;
 
 /// A prompt that took longer is worth a call back.
 const LONG: Duration = Duration::from_secs(10);
@@ -94,8 +95,8 @@ impl Caller {
         if doing != self.doing {
             let was_long = self.since.is_some_and(|since| now > since + LONG);
             match doing {
-                Doing::Asking => out.push_str(&self.call("limpid asks to run a command")),
-                Doing::Nothing if was_long => out.push_str(&self.call("limpid is done")),
+                Doing::Asking => out.push_str(&self.call(say!("limpid asks to run a command"))),
+                Doing::Nothing if was_long => out.push_str(&self.call(say!("limpid is done"))),
                 Doing::Nothing | Doing::Working => {}
             }
             self.since = match doing {

@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use super::terminal;
 use crate::agent::now_ms;
 use crate::session::{own_directory, own_file, sessions_dir};
-use crate::text::{self, Secrets, Show};
+use crate::text::{self, Secrets, Show, say};
 
 /// Whether anything panicked; locked while it is told.
 static BROKEN: Mutex<bool> = Mutex::new(false);
@@ -73,14 +73,19 @@ fn tell(info: &PanicHookInfo<'_>) {
         return;
     }
     let mut stderr = io::stderr().lock();
-    let _ = writeln!(stderr, "limpid: a part of it broke down: {shown}");
+    let _ = writeln!(stderr, "{}", say!("limpid: a part of it broke down: {what}", what = shown));
     let _ = match saved {
         Ok(path) => writeln!(
             stderr,
-            "A report is in {} (no key is in it). Please send it to whoever makes limpid.",
-            path.display()
+            "{}",
+            say!(
+                "A report is in {path} (no key is in it). Please send it to whoever makes limpid.",
+                path = path.display(),
+            )
         ),
-        Err(error) => writeln!(stderr, "No report could be saved: {error}"),
+        Err(error) => {
+            writeln!(stderr, "{}", say!("No report could be saved: {error}", error = error))
+        }
     };
 }
 

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use super::settings::{Asking, Loaded};
 use super::{Connection, usage};
 use crate::config::{self, Choice, Places, Wish, write_config};
-use crate::text::{self, Show};
+use crate::text::{self, Show, padded, translated};
 
 /// Columns that names take.
 const NAME: usize = 18;
@@ -52,10 +52,14 @@ pub(super) fn show(connection: &Connection) -> color_eyre::Result<ExitCode> {
         let value = format!("{place}{action} = {}", keys.join(" "));
         rows.push(("keys", value, wish.source.to_string()));
     }
-    let width = rows.iter().map(|(_, value, _)| value.chars().count()).max().unwrap_or(0).min(60);
+    let rows = rows.into_iter().map(|(name, value, source)| {
+        (name, translated(&value).into_owned(), translated(&source).into_owned())
+    });
+    let rows: Vec<(&str, String, String)> = rows.collect();
+    let width = rows.iter().map(|(_, value, _)| text::width(value)).max().unwrap_or(0).min(60);
     let mut out = io::stdout().lock();
     for (name, value, source) in rows {
-        let line = format!("{name:<NAME$} {value:<width$}  {source}");
+        let line = format!("{name:<NAME$} {}  {source}", padded(&value, width));
         writeln!(out, "{}", text::visible(line.trim_end(), Show::Prose))?;
     }
     writeln!(out)?;
@@ -64,9 +68,11 @@ pub(super) fn show(connection: &Connection) -> color_eyre::Result<ExitCode> {
         Some(path) => format!("{} (does not exist)", path.display()),
         None => "neither XDG_CONFIG_HOME nor HOME names a directory".to_owned(),
     };
+    let file = translated(&file);
     writeln!(out, "{:<NAME$} {}", "config.toml", text::visible(&file, Show::Prose))?;
     if let Some(dot_env) = &loaded.dot_env {
-        writeln!(out, "{:<NAME$} {}", ".env", text::visible(dot_env, Show::Prose))?;
+        let dot_env = translated(dot_env);
+        writeln!(out, "{:<NAME$} {}", ".env", text::visible(&dot_env, Show::Prose))?;
     }
     Ok(ExitCode::SUCCESS)
 }

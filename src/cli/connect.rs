@@ -12,13 +12,13 @@ use crate::agent::{self, Config, Handle, HttpModel};
 use crate::approval::Mode;
 use crate::config::instructions::{self, Instructions};
 use crate::config::{
-    Choice, ChoiceError, Lang, Notify, Places, Problem, Source, Sourced, built_in_key_variables,
+    Choice, ChoiceError, Notify, Places, Problem, Source, Sourced, built_in_key_variables,
 };
 use crate::conversation::{Parameter, ParameterValue, Profile};
 use crate::net::{Client, Endpoint, Key, Limits};
 use crate::offline;
 use crate::session::sessions_dir;
-use crate::text::{self, Language, Secrets};
+use crate::text::Secrets;
 use crate::tools::{self, Withheld, minder};
 use crate::tui::Keymap;
 use crate::wire::{Dialect, Format, Parameters, Settings};
@@ -148,10 +148,6 @@ impl Connection {
         let loaded = self.load(Asking::Allowed)?;
         let way = loaded.way(self.offline_pace)?;
         let values = &loaded.settings.values;
-        text::speak(match values.lang.as_ref().map(|lang| lang.value) {
-            Some(Lang::Zh) => Language::Chinese,
-            Some(Lang::En) | None => Language::English,
-        });
         let secrets = loaded.secrets();
         Ok(Start {
             profile: way.profile.clone(),

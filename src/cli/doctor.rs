@@ -10,7 +10,7 @@ use super::settings::{Asking, Loaded};
 use super::{Connection, models, runtime};
 use crate::config::{Choice, Places};
 use crate::session::sessions_dir;
-use crate::text::{self, Show};
+use crate::text::{self, Phrase, Show, padded, phrase, say, translated};
 
 /// How a finding is to be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,20 +22,32 @@ enum Verdict {
 
 #[derive(Debug)]
 struct Finding {
-    about: &'static str,
+    about: Phrase,
     verdict: Verdict,
     what: String,
 }
 
-fn finding(about: &'static str, verdict: Verdict, what: impl Into<String>) -> Finding {
+fn finding(about: Phrase, verdict: Verdict, what: impl Into<String>) -> Finding {
     Finding { about, verdict, what: what.into() }
 }
+
+const SETTINGS: Phrase = phrase("settings");
+const TERMINAL: Phrase = phrase("terminal");
+const PROFILE: Phrase = phrase("profile");
+const KEY: Phrase = phrase("key");
+const NETWORK: Phrase = phrase("network");
+const MODEL: Phrase = phrase("model");
+const SESSIONS: Phrase = phrase("sessions");
+const TRUST: Phrase = phrase("trust");
+const COMMANDS: Phrase = phrase("commands");
+const CONFIG: Phrase = phrase("config");
+const DOT_ENV: Phrase = phrase(".env");
 
 /// Prints all findings; the exit code is 1 if one is wrong.
 pub(super) fn run(connection: &Connection) -> color_eyre::Result<ExitCode> {
     let mut findings = vec![terminal()];
     match connection.load(Asking::Never) {
-        Err(error) => findings.push(finding("settings", Verdict::Wrong, error.to_string())),
+        Err(error) => findings.push(finding(SETTINGS, Verdict::Wrong, error.to_string())),
         Ok(loaded) => {
             findings.extend(settings(&loaded));
             findings.extend(profile(&loaded)?);
@@ -46,11 +58,12 @@ pub(super) fn run(connection: &Connection) -> color_eyre::Result<ExitCode> {
     let mut out = io::stdout().lock();
     for Finding { about, verdict, what } in &findings {
         let mark = match verdict {
-            Verdict::Good => "ok   ",
-            Verdict::Note => "note ",
-            Verdict::Wrong => "WRONG",
+            Verdict::Good => say!("ok"),
+            Verdict::Note => say!("note"),
+            Verdict::Wrong => say!("WRONG"),
         };
-        writeln!(out, "{mark} {about:<10} {}", text::visible(what, Show::Prose))?;
+        let (mark, about) = (padded(mark, 5), padded(about.text(), 10));
+        writeln!(out, "{mark} {about} {}", text::visible(&translated(what), Show::Prose))?;
     }
     let wrong = findings.iter().any(|finding| finding.verdict == Verdict::Wrong);
     Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -61,13 +74,13 @@ fn terminal() -> Finding {
     match crate::app::unfit() {
         None => {
             let term = std::env::var("TERM").unwrap_or_default();
-            finding("terminal", Verdict::Good, format!("can show the screen (TERM {term})"))
+            finding(TERMINAL, Verdict::Good, format!("can show the screen (TERM {term})"))
         }
         Some(why) if here => {
-            finding("terminal", Verdict::Wrong, format!("{why}. Set TERM, such as xterm-256color"))
+            finding(TERMINAL, Verdict::Wrong, format!("{why}. Set TERM, such as xterm-256color"))
         }
         Some(_) => finding(
-            "terminal",
+            TERMINAL,
             Verdict::Note,
             "not looked at: stdin and stdout are not a terminal here. Run limpid doctor by itself",
         ),
@@ -77,20 +90,20 @@ fn terminal() -> Finding {
 fn settings(loaded: &Loaded) -> Vec<Finding> {
     let file = match &loaded.file.path {
         Some(path) if path.exists() => {
-            finding("settings", Verdict::Good, format!("{} can be read", path.display()))
+            finding(SETTINGS, Verdict::Good, format!("{} can be read", path.display()))
         }
         Some(path) => finding(
-            "settings",
+            SETTINGS,
             Verdict::Good,
             format!("{} is not there; none is needed", path.display()),
         ),
         None => finding(
-            "settings",
+            SETTINGS,
             Verdict::Wrong,
             "neither XDG_CONFIG_HOME nor HOME names a directory: set HOME",
         ),
     };
-    let dot_env = loaded.dot_env.as_ref().map(|what| finding(".env", Verdict::Note, what.clone()));
+    let dot_env = loaded.dot_env.as_ref().map(|what| finding(DOT_ENV, Verdict::Note, what.clone()));
     [file].into_iter().chain(dot_env).collect()
 }
 
@@ -99,7 +112,7 @@ fn profile(loaded: &Loaded) -> io::Result<Vec<Finding>> {
     let name = match &choice.value {
         Choice::Offline => {
             return Ok(vec![finding(
-                "profile",
+                PROFILE,
                 Verdict::Good,
                 format!(
                     "the offline model, scripted ({}). For a real one: --profile NAME, or set its \
@@ -111,12 +124,12 @@ fn profile(loaded: &Loaded) -> io::Result<Vec<Finding>> {
         Choice::Url => format!("none: the server is named by {}", choice.source),
         Choice::Profile(name) => format!("{name} ({})", choice.source),
     };
-    let mut findings = vec![finding("profile", Verdict::Good, name)];
+    let mut findings = vec![finding(PROFILE, Verdict::Good, name)];
     let (host, endpoint) = match loaded.server() {
         Ok(Some(server)) => server,
         Ok(None) => return Ok(findings),
         Err(error) => {
-            findings.push(finding("profile", Verdict::Wrong, error.to_string()));
+            findings.push(finding(PROFILE, Verdict::Wrong, error.to_string()));
             return Ok(findings);
         }
     };
@@ -125,34 +138,34 @@ fn profile(loaded: &Loaded) -> io::Result<Vec<Finding>> {
     let asked = runtime()?.block_on(models::ask(loaded, endpoint));
     findings.push(match &values.key_env {
         Some(name) if has_key && asked.is_ok() => finding(
-            "key",
+            KEY,
             Verdict::Good,
             format!(
                 "set in {}. Not proved: some servers list their models whatever the key",
                 name.value
             ),
         ),
-        Some(name) if has_key => finding("key", Verdict::Good, format!("set in {}", name.value)),
-        _ => finding("key", Verdict::Good, "none is sent"),
+        Some(name) if has_key => finding(KEY, Verdict::Good, format!("set in {}", name.value)),
+        _ => finding(KEY, Verdict::Good, "none is sent"),
     });
     let model = values.model.as_ref().map(|model| &model.value);
     match asked {
-        Err(why) => findings.push(finding("network", Verdict::Wrong, why)),
+        Err(why) => findings.push(finding(NETWORK, Verdict::Wrong, why)),
         Ok(models) => {
             let many = match models.len() {
                 1 => "1 model".to_owned(),
                 many => format!("{many} models"),
             };
-            findings.push(finding("network", Verdict::Good, format!("{host} answers; {many}")));
+            findings.push(finding(NETWORK, Verdict::Good, format!("{host} answers; {many}")));
             findings.push(match model {
                 None => finding(
-                    "model",
+                    MODEL,
                     Verdict::Wrong,
                     "none is chosen: --model ID; limpid models lists them",
                 ),
-                Some(model) if models.contains(model) => finding("model", Verdict::Good, model),
+                Some(model) if models.contains(model) => finding(MODEL, Verdict::Good, model),
                 Some(model) => finding(
-                    "model",
+                    MODEL,
                     Verdict::Note,
                     format!("{model} is not in the server's list (limpid models); it may be known all the same"),
                 ),
@@ -172,15 +185,15 @@ fn commands(loaded: &Loaded) -> Vec<Finding> {
         let names = withheld.join(", ");
         format!("{names}: withheld. To pass one on: pass_to_commands in config.toml")
     };
-    let mut findings = vec![finding("commands", Verdict::Good, withheld)];
+    let mut findings = vec![finding(COMMANDS, Verdict::Good, withheld)];
     if let Some(names) = &loaded.settings.values.pass_to_commands {
         for name in &names.value.0 {
             let source = &names.source;
             findings.push(if std::env::var_os(name).is_some() {
-                finding("commands", Verdict::Good, format!("{name}: passed on ({source})"))
+                finding(COMMANDS, Verdict::Good, format!("{name}: passed on ({source})"))
             } else {
                 let what = format!("{name} is to be passed on ({source}), but is not set");
-                finding("commands", Verdict::Note, what)
+                finding(COMMANDS, Verdict::Note, what)
             });
         }
     }
@@ -194,11 +207,11 @@ fn directories() -> Vec<Finding> {
     let Some(sessions) = sessions else {
         let what =
             "no place for sessions: neither XDG_DATA_HOME nor HOME names a directory. Set HOME";
-        return vec![finding("sessions", Verdict::Wrong, what)];
+        return vec![finding(SESSIONS, Verdict::Wrong, what)];
     };
-    let mut findings = vec![private("sessions", &sessions)];
-    findings.extend(places.trust.filter(|path| path.exists()).map(|path| private("trust", &path)));
-    findings.extend(places.config.filter(|path| path.exists()).map(|path| own("config", &path)));
+    let mut findings = vec![private(SESSIONS, &sessions)];
+    findings.extend(places.trust.filter(|path| path.exists()).map(|path| private(TRUST, &path)));
+    findings.extend(places.config.filter(|path| path.exists()).map(|path| own(CONFIG, &path)));
     findings
 }
 
@@ -207,7 +220,7 @@ fn mode(path: &Path) -> io::Result<u32> {
 }
 
 /// Nobody else may read it.
-fn private(about: &'static str, path: &Path) -> Finding {
+fn private(about: Phrase, path: &Path) -> Finding {
     let shown = path.display();
     match mode(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => writable(about, path),
@@ -222,7 +235,7 @@ fn private(about: &'static str, path: &Path) -> Finding {
 }
 
 /// Nobody else may change it.
-fn own(about: &'static str, path: &Path) -> Finding {
+fn own(about: Phrase, path: &Path) -> Finding {
     let shown = path.display();
     match mode(path) {
         Ok(mode) if mode & 0o022 != 0 => finding(
@@ -239,7 +252,7 @@ fn own(about: &'static str, path: &Path) -> Finding {
 }
 
 /// It, or the nearest directory above it that exists, can be written to.
-fn writable(about: &'static str, path: &Path) -> Finding {
+fn writable(about: Phrase, path: &Path) -> Finding {
     let nearest: Option<PathBuf> =
         path.ancestors().find(|above| above.exists()).map(Path::to_path_buf);
     let access =

@@ -13,7 +13,7 @@ use crate::conversation::{
     CallStatus, Command, Cut, DecidedBy, Entry, Event, Origin, Progress, Record, Role, Session,
     TransitionReason,
 };
-use crate::text::{self, Show};
+use crate::text::{self, Show, say, translated};
 use crate::wire::{Remedy, Shorter, outline};
 
 /// Sends the prompt and prints what comes of it.
@@ -83,7 +83,7 @@ async fn converse(mut handle: Handle, prompt: String, json: bool) -> io::Result<
 
 fn tell_session(session: &Path) -> io::Result<()> {
     let name = session.file_name().unwrap_or(session.as_os_str()).display();
-    writeln!(io::stderr(), "What was sent: limpid inspect {name}")
+    writeln!(io::stderr(), "{}", say!("What was sent: limpid inspect {name}", name = name))
 }
 
 async fn any([interrupt, terminate, hang_up]: &mut [Signal; 3]) {
@@ -143,9 +143,15 @@ impl Report {
             return out.flush();
         }
         let line = match event {
-            Event::Progress(Progress::Notice(notice)) => notice.clone(),
+            Event::Progress(Progress::Notice(notice)) => translated(notice).into_owned(),
             Event::Progress(Progress::Waiting { attempt, of, ms, why, .. }) => {
-                format!("retry {attempt} of {of} in {}: {why}", text::duration(*ms))
+                say!(
+                    "retry {attempt} of {of} in {wait}: {why}",
+                    attempt = attempt,
+                    of = of,
+                    wait = text::duration(*ms),
+                    why = translated(why)
+                )
             }
             Event::Progress(_) => return Ok(()),
             Event::Record(stamped) => match self.line(&stamped.record) {
@@ -162,13 +168,19 @@ impl Report {
                 let parts = self.session.parts_of(request.turn);
                 let (count, roles) = (outline::message_count(&parts), outline::roles(&parts));
                 let bytes = text::bytes(request.bytes);
-                let messages = if count == 1 { "message" } else { "messages" };
-                Some(format!("── turn {} → {count} {messages}: {roles} · {bytes} ──", request.turn))
+                let posted = if count == 1 {
+                    say!("turn {number} → 1 message", number = request.turn)
+                } else {
+                    say!("turn {number} → {count} messages", number = request.turn, count = count)
+                };
+                Some(format!("── {posted}{}{roles} · {bytes} ──", say!(": ")))
             }
-            Record::Repair { repair, .. } => Some(format!("repair: {}", repair.what)),
+            Record::Repair { repair, .. } => {
+                Some(say!("repair: {what}", what = translated(&repair.what)))
+            }
             Record::Entry(entry) if entry.origin == Origin::Context => {
                 let names = entry.text().lines().next().unwrap_or_default().to_owned();
-                Some(format!("context, to the model: {}", names.trim_end_matches(':')))
+                Some(say!("context, to the model: {names}", names = names.trim_end_matches(':')))
             }
             // The last text is the answer and goes to stdout.
             Record::Entry(entry) if entry.role == Role::Assistant => {
@@ -177,10 +189,10 @@ impl Report {
             Record::CallDecided(decided) => {
                 let command = decided.executed.as_ref().unwrap_or(&decided.proposed);
                 let by = match (decided.by, &decided.executed, &decided.reason) {
-                    (DecidedBy::Yolo, ..) => "allowed by --yolo",
-                    (_, Some(_), _) => "allowed",
-                    (_, None, Some(reason)) => reason,
-                    (_, None, None) => "denied",
+                    (DecidedBy::Yolo, ..) => say!("allowed by --yolo"),
+                    (_, Some(_), _) => say!("allowed"),
+                    (_, None, Some(reason)) => &translated(reason),
+                    (_, None, None) => say!("denied"),
                 };
                 Some(format!("$ {command}\n  {by}"))
             }
@@ -188,13 +200,22 @@ impl Report {
                 let time = text::duration(finished.duration_ms);
                 match &finished.status {
                     CallStatus::Denied => None,
-                    CallStatus::NotRun(why) => Some(format!("  not run: {why}")),
-                    CallStatus::Exited(code) => Some(format!("  exit {code} · {time}")),
-                    CallStatus::Signaled(signal) => {
-                        Some(format!("  ended by signal {signal} · {time}"))
+                    CallStatus::NotRun(why) => {
+                        Some(format!("  {}", say!("not run: {why}", why = translated(why))))
                     }
-                    CallStatus::TimedOut(limit) => Some(format!("  timed out after {limit} s")),
-                    CallStatus::Stopped => Some(format!("  stopped after {time}")),
+                    CallStatus::Exited(code) => {
+                        Some(format!("  {} · {time}", say!("exit {code}", code = code)))
+                    }
+                    CallStatus::Signaled(signal) => Some(format!(
+                        "  {} · {time}",
+                        say!("ended by signal {signal}", signal = signal)
+                    )),
+                    CallStatus::TimedOut(limit) => {
+                        Some(format!("  {}", say!("timed out after {seconds} s", seconds = limit)))
+                    }
+                    CallStatus::Stopped => {
+                        Some(format!("  {}", say!("stopped after {time}", time = time)))
+                    }
                 }
             }
             _ => None,
@@ -208,14 +229,14 @@ impl Report {
         };
         let result = |(_, command, cut): &(usize, String, Cut)| {
             let command = command.lines().next().unwrap_or_default();
-            format!("{} of `{}`", text::bytes(cut.from as u64), text::fit(command, 60))
+            let (bytes, command) = (text::bytes(cut.from as u64), text::fit(command, 60));
+            say!("{bytes} of `{command}`", bytes = bytes, command = command)
         };
         let results: Vec<String> = results.iter().take(3).map(result).collect();
         (!results.is_empty()).then(|| {
-            format!(
-                " Largest results: {}. Ask anew for less of them (head, tail, grep); on the screen \
-                limpid offers to shorten them.",
-                results.join(", ")
+            say!(
+                " Largest results: {results}. Ask anew for less of them (head, tail, grep); on the screen limpid offers to shorten them.",
+                results = results.join(", "),
             )
         })
     }
@@ -238,21 +259,27 @@ impl Report {
         let said = match reason {
             TransitionReason::Answered if self.denied > 0 => {
                 let denied = match self.denied {
-                    1 => "1 command was denied".to_owned(),
-                    count => format!("{count} commands were denied"),
+                    1 => say!("1 command was denied").to_owned(),
+                    count => say!("{count} commands were denied", count = count),
                 };
-                format!("{denied}: the work may be undone (--yolo runs all but dangerous ones)")
+                say!(
+                    "{denied}: the work may be undone (--yolo runs all but dangerous ones)",
+                    denied = denied
+                )
             }
             TransitionReason::Answered
             | TransitionReason::ToolResult
             | TransitionReason::Paused => return Ok(()),
-            TransitionReason::EmptyReply => "the model returned nothing".to_owned(),
-            TransitionReason::Stopped => "interrupted".to_owned(),
+            TransitionReason::EmptyReply => say!("the model returned nothing").to_owned(),
+            TransitionReason::Stopped => say!("interrupted").to_owned(),
             TransitionReason::TurnLimit(limit) => {
-                format!("stopped after {limit} turns (--max-turns); the work may be unfinished")
+                say!(
+                    "stopped after {limit} turns (--max-turns); the work may be unfinished",
+                    limit = limit,
+                )
             }
             TransitionReason::RepeatedDenial => {
-                "stopped: the model proposed a denied command for the third time".to_owned()
+                say!("stopped: the model proposed a denied command for the third time").to_owned()
             }
             TransitionReason::Failed(failure) => {
                 let largest = self.largest_results().unwrap_or_default();

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use super::usage;
 use crate::conversation::{Session, Turn, TurnNumber};
 use crate::session::{find, latest_of, load, read_exchange, sessions_dir};
-use crate::text::{self, Show};
+use crate::text::{self, Show, padded, say, translated};
 use crate::wire::{is_body_of, outline, rows_of_turn, views};
 
 /// What is printed of a turn.
@@ -57,7 +57,7 @@ pub(super) fn run(
     };
     let loaded = load(&path)?;
     for notice in &loaded.notices {
-        writeln!(io::stderr(), "limpid: {}", text::visible(notice, Show::Prose))?;
+        writeln!(io::stderr(), "limpid: {}", text::visible(&translated(notice), Show::Prose))?;
     }
     let session = loaded.session;
     let turns = match turn {
@@ -83,10 +83,12 @@ pub(super) fn run(
             let turns: Vec<String> = damaged.iter().map(ToString::to_string).collect();
             writeln!(
                 io::stderr(),
-                "limpid: the journal is damaged: what was sent in turn {} cannot be rebuilt; it is not \
-                 shown. The server's answers are still in {}",
-                turns.join(", "),
-                path.join("exchanges").display()
+                "limpid: {}",
+                say!(
+                    "the journal is damaged: what was sent in turn {turns} cannot be rebuilt; it is not shown. The server's answers are still in {path}",
+                    turns = turns.join(", "),
+                    path = path.join("exchanges").display(),
+                )
             )?;
             Ok(ExitCode::FAILURE)
         }
@@ -137,15 +139,19 @@ fn print(
             continue;
         }
         let previous = session.parts_of(TurnNumber(turn.number.0.saturating_sub(1)));
-        writeln!(out, "turn {}  {}", turn.number, outline::head(turn, &parts, &previous))?;
+        let number = say!("turn {number}", number = turn.number);
+        writeln!(out, "{number}  {}", outline::head(turn, &parts, &previous))?;
         for row in rows_of_turn(turn, &parts, &previous, session) {
             writeln!(out, "{}", outline::line(&row))?;
         }
         for repair in turn.all_repairs() {
-            writeln!(out, "!  · repair    {}", text::visible(&repair.what, Show::Prose))?;
+            let what = translated(&repair.what);
+            let word = padded(say!("repair"), 8);
+            writeln!(out, "!  · {word}  {}", text::visible(&what, Show::Prose))?;
         }
         for (word, why) in views::outcome(turn) {
-            writeln!(out, "✗  · {word:<8}  {}", text::visible(&why, Show::Prose))?;
+            let word = padded(word.text(), 8);
+            writeln!(out, "✗  · {word}  {}", text::visible(&why, Show::Prose))?;
         }
     }
     out.flush()?;

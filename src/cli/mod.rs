@@ -95,7 +95,7 @@ pub struct Connection {
     /// Run commands without asking; dangerous ones still ask
     #[arg(long, global = true, help_heading = "What may run")]
     yolo: bool,
-    /// Language of the screen [default: that of the locale]
+    /// Language of the screen and of messages [default: that of the locale]
     #[arg(long, global = true, value_name = "LANG")]
     lang: Option<LangName>,
     /// How the screen looks: dark, light, high-contrast, ansi, none, or a theme of your own
@@ -246,6 +246,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> color_eyre::Result<
             return Ok(ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE)));
         }
     };
+    connection.speak();
     let variable = std::env::var_os("LIMPID_LOG").filter(|name| !name.is_empty());
     if let Some(path) = log.or_else(|| variable.map(PathBuf::from))
         && let Err(error) = log::begin(&path)
@@ -344,7 +345,7 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arguments, cla
 /// If stderr cannot be written.
 pub fn usage(message: &str) -> color_eyre::Result<ExitCode> {
     use std::io::Write as _;
-    writeln!(std::io::stderr(), "limpid: {message}")?;
+    writeln!(std::io::stderr(), "limpid: {}", crate::text::translated(message))?;
     Ok(ExitCode::from(USAGE))
 }
 

@@ -11,7 +11,7 @@ use super::{Connection, runtime, usage};
 use crate::config::Choice;
 use crate::conversation::{Failure, FailureKind};
 use crate::net::{Client, Endpoint, Proxies};
-use crate::text::{self, Show};
+use crate::text::{self, Show, translated};
 use crate::wire::{Decoder, End};
 
 /// A list of more bytes is not read.
@@ -47,7 +47,7 @@ pub(super) fn run(connection: &Connection) -> color_eyre::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Err(why) => {
-            writeln!(io::stderr(), "limpid: {}", text::visible(&why, Show::Prose))?;
+            writeln!(io::stderr(), "limpid: {}", text::visible(&translated(&why), Show::Prose))?;
             Ok(ExitCode::FAILURE)
         }
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rustix::fs::{FileType, fstat};
 
-use crate::text;
+use crate::text::{self, say};
 
 /// How long stdin is waited for before that is said: whoever left it open by mistake waits for ever.
 const SILENCE: Duration = Duration::from_secs(2);
@@ -25,14 +25,15 @@ pub(super) fn whole(argument: Option<String>) -> io::Result<Result<String, &'sta
     }
     let bytes = if argument.is_none() || holds_something()? { read()? } else { Vec::new() };
     let Ok(piped) = String::from_utf8(bytes) else {
-        return Ok(Err("what comes on stdin is not UTF-8; nothing was sent"));
+        return Ok(Err(say!("what comes on stdin is not UTF-8; nothing was sent")));
     };
     let prompt = match argument {
         None => piped,
         Some(prompt) if piped.trim().is_empty() => prompt,
         Some(prompt) => {
             let size = text::bytes(piped.len() as u64);
-            writeln!(io::stderr(), "limpid: {size} from stdin go after the prompt")?;
+            let told = say!("limpid: {size} from stdin go after the prompt", size = size);
+            writeln!(io::stderr(), "{told}")?;
             format!("{prompt}\n\n{piped}")
         }
     };
@@ -64,7 +65,8 @@ fn read() -> io::Result<Vec<u8>> {
     match receive.recv_timeout(SILENCE) {
         Ok(read) => read,
         Err(RecvTimeoutError::Timeout) => {
-            writeln!(io::stderr(), "limpid: reading stdin to its end (< /dev/null: without)")?;
+            let told = say!("limpid: reading stdin to its end (< /dev/null: without)");
+            writeln!(io::stderr(), "{told}")?;
             receive.recv().map_err(io::Error::other)?
         }
         Err(error) => Err(io::Error::other(error)),

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use super::usage;
 use crate::session::{Listed, list as listed, sessions_dir};
-use crate::text::{self, Show};
+use crate::text::{self, Show, say};
 
 /// Lists the sessions of this directory, or all of them.
 pub(super) fn list(all: bool) -> color_eyre::Result<ExitCode> {
@@ -18,11 +18,14 @@ pub(super) fn list(all: bool) -> color_eyre::Result<ExitCode> {
     if found.is_empty() {
         let place = text::visible(&directory.display().to_string(), Show::Prose).into_owned();
         return usage(&if all {
-            format!("there is no session in {} yet. Start one: limpid", sessions.display())
+            say!(
+                "there is no session in {place} yet. Start one: limpid",
+                place = sessions.display()
+            )
         } else {
-            format!(
-                "no session has worked in {place} yet. Start one: limpid; or see those of other \
-                 directories: limpid inspect --all"
+            say!(
+                "no session has worked in {place} yet. Start one: limpid; or see those of other directories: limpid inspect --all",
+                place = place
             )
         });
     }
@@ -46,13 +49,14 @@ pub(super) fn list(all: bool) -> color_eyre::Result<ExitCode> {
 fn line(session: &Listed, all: bool, now: SystemTime) -> String {
     let Listed { header, prompt, changed, bytes } = session;
     let ago = now.duration_since(*changed).unwrap_or_default().as_secs();
-    let prompt = prompt.as_deref().unwrap_or("(nothing was sent)");
+    let prompt = prompt.as_deref().unwrap_or(say!("(nothing was sent)"));
     let prompt = text::visible(prompt, Show::Prose);
     let first = prompt.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let directory = header.directory.display().to_string();
     let directory = if all { text::visible(&directory, Show::Prose) + "  " } else { "".into() };
     let name = text::visible(&header.session, Show::Prose);
-    format!("{name}  {:>8} ago  {:>8}  {directory}{first}", age(ago), text::bytes(*bytes))
+    let ago = say!("{age} ago", age = age(ago));
+    format!("{name}  {}  {:>8}  {directory}{first}", text::padded(&ago, 12), text::bytes(*bytes))
 }
 
 /// A time that has passed, short.
@@ -64,6 +68,6 @@ fn age(seconds: u64) -> String {
         0..MINUTE => format!("{seconds} s"),
         MINUTE..HOUR => format!("{} min", seconds / MINUTE),
         HOUR..DAY => format!("{} h", seconds / HOUR),
-        _ => format!("{} days", seconds / DAY),
+        _ => format!("{} d", seconds / DAY),
     }
 }

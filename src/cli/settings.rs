@@ -7,10 +7,10 @@ use std::process::ExitCode;
 use super::keys::keymap;
 use super::{Connection, UsageError, usage};
 use crate::config::{
-    Arguments, DotEnv, File, Layer, Places, Purpose, Settings, Source, Sourced, Variables, Wanted,
-    read_config, read_dot_env, read_trust, resolve, wanted, write_trust,
+    Arguments, DotEnv, File, Lang, Layer, Places, Purpose, Settings, Source, Sourced, Variables,
+    Wanted, read_config, read_dot_env, read_trust, resolve, wanted, write_trust,
 };
-use crate::text::{self, Show};
+use crate::text::{self, Language, Show, say, translated};
 use crate::tui::Keymap;
 
 /// What holds, and what was found on the way.
@@ -34,6 +34,19 @@ pub(super) enum Asking {
 }
 
 impl Connection {
+    /// Speaks the language that is asked for, by the same order as every setting. Before anything
+    /// else: what is wrong with the settings is said in it as well.
+    pub(super) fn speak(&self) {
+        let places = Places::of(|name| std::env::var_os(name));
+        let file = || read_config(&places).ok()?.values.lang;
+        let named = || Variables::new(std::env::vars_os()).language();
+        let set = || file().or_else(named).map(|lang| lang.value);
+        text::speak(match self.lang.map(Into::into).or_else(set) {
+            Some(Lang::Zh) => Language::Chinese,
+            Some(Lang::En) | None => Language::English,
+        });
+    }
+
     /// Reads the files and lays everything over one another.
     ///
     /// # Errors
@@ -177,7 +190,7 @@ fn names(wanted: &[Wanted]) -> String {
 
 /// A line on stderr. Nobody is left to tell if it cannot be written.
 fn tell(what: &str) {
-    let _ = writeln!(io::stderr(), "limpid: {}", text::visible(what, Show::Prose));
+    let _ = writeln!(io::stderr(), "limpid: {}", text::visible(&translated(what), Show::Prose));
 }
 
 fn has_key(wanted: &[Wanted], variables: &Variables) -> bool {
@@ -194,28 +207,39 @@ fn can_ask() -> bool {
 fn ask(dot_env: &DotEnv, names: &[Wanted], has_key: bool) -> io::Result<bool> {
     let mut out = io::stderr().lock();
     let path = dot_env.path.display().to_string();
-    writeln!(out, "limpid: {} names what limpid could use:", text::visible(&path, Show::Prose))?;
+    let path = text::visible(&path, Show::Prose);
+    writeln!(out, "limpid: {}", say!("{path} names what limpid could use:", path = path))?;
     for Wanted { name, purpose } in names {
         let purpose = match purpose {
-            Purpose::Endpoint => "where requests go",
-            Purpose::Key => "the key that goes with them",
-            Purpose::Model => "the model",
+            Purpose::Endpoint => say!("where requests go"),
+            Purpose::Key => say!("the key that goes with them"),
+            Purpose::Model => say!("the model"),
         };
         writeln!(out, "  {name:<20} {purpose}")?;
     }
     if names.iter().any(|wanted| wanted.purpose == Purpose::Endpoint) {
-        let key = if has_key { ", and with it a key of your environment," } else { "" };
-        writeln!(out, "What you type{key} would go to where this file says.")?;
+        let what = if has_key {
+            say!(
+                "What you type, and with it a key of your environment, would go to where this file says."
+            )
+        } else {
+            say!("What you type would go to where this file says.")
+        };
+        writeln!(out, "{what}")?;
     }
-    write!(out, "Use it, until it changes? [y/N] ")?;
+    write!(out, "{}", say!("Use it, until it changes? [y/N] "))?;
     out.flush()?;
     let mut line = String::new();
     if io::stdin().lock().read_line(&mut line)? == 0 {
         return Err(io::Error::other("the terminal was closed"));
     }
     let yes = matches!(line.trim(), "y" | "Y" | "yes");
-    let became = if yes { "It is used" } else { "It is not used" };
-    writeln!(out, "{became}. To decide anew: limpid trust")?;
+    let became = if yes {
+        say!("It is used. To decide anew: limpid trust")
+    } else {
+        say!("It is not used. To decide anew: limpid trust")
+    };
+    writeln!(out, "{became}")?;
     Ok(yes)
 }
 

@@ -111,7 +111,7 @@ impl Variables {
     }
 
     /// The language of the locale that the environment names.
-    pub(super) fn language(&self) -> Option<Sourced<Lang>> {
+    pub fn language(&self) -> Option<Sourced<Lang>> {
         let named = |name: &&str| self.in_environment(name);
         let name = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find(named)?;
         let chinese = self.environment.get(name)?.starts_with("zh");

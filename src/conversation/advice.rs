@@ -1,7 +1,7 @@
 //! A failure in words: what happened, and what to do next. One sentence each, for every reader.
 
 use super::{Failure, FailureKind, Place};
-use crate::text::say;
+use crate::text::{say, translated};
 
 impl Failure {
     /// What happened, in the server's words or ours. Untrusted text.
@@ -63,8 +63,13 @@ impl Failure {
     /// Cause and next step, one sentence after the other. Untrusted text.
     pub fn in_words(&self) -> String {
         let cause = self.cause();
-        let stop = if cause.ends_with(['.', '!', '?', '…']) { "" } else { "." };
-        format!("{cause}{stop} {}", self.next_step())
+        let cause = translated(&cause);
+        let stop = match cause.chars().last() {
+            Some('.' | '!' | '?' | '…') => " ",
+            Some('。' | '！' | '？') => "",
+            _ => say!(". "),
+        };
+        format!("{cause}{stop}{}", self.next_step())
     }
 
     /// Whether posting the same messages once more may help. The key cannot: it is read at the start.

@@ -119,6 +119,15 @@ fn rows(line: &str, columns: usize, pieces: impl Iterator<Item = Piece>) -> Vec<
     rows
 }
 
+/// The text and the spaces that fill it up to `columns`.
+pub fn padded(text: &str, columns: usize) -> String {
+    let missing = columns.saturating_sub(width(text));
+    let mut out = String::with_capacity(text.len() + missing);
+    out.push_str(text);
+    out.extend(std::iter::repeat_n(' ', missing));
+    out
+}
+
 /// Cuts a line to at most `columns`, with `…` where something was cut.
 pub fn fit(line: &str, columns: usize) -> Cow<'_, str> {
     if line.len() <= columns {

@@ -15,13 +15,13 @@ mod words;
 
 pub use figures::{bytes, duration, milliseconds};
 pub use ink::{Colour, Emphasis, Ink};
-pub use measure::{fit, width, wrap};
+pub use measure::{fit, padded, width, wrap};
 pub use printed::Printed;
 pub use redact::{REDACTED, Redactor, Secrets};
 pub use sanitize::{Show, hidden, spelled, visible};
 pub use scripts::{mixed_script_words, runs_leftwards};
 pub(crate) use words::say;
-pub use words::{Language, Phrase, fill, phrase, speak};
+pub use words::{Language, Phrase, fill, phrase, speak, translated};
 
 /// Texts that programs for terminals got wrong before.
 #[cfg(test)]

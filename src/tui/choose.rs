@@ -1,6 +1,6 @@
 //! What the keys of an open list do, and what choosing one of its rows leads to.
 
-use crate::text::{Phrase, phrase, say};
+use crate::text::{Phrase, phrase, say, translated};
 use std::time::Instant;
 
 use crossterm::event::KeyEvent;
@@ -294,7 +294,8 @@ fn connect(model: &mut Model, to: Destination) -> Vec<Effect> {
 /// Sets a value, if it can be one.
 fn set(model: &mut Model, parameter: Parameter, value: Option<String>) -> Vec<Effect> {
     if let Err(why) = Parameters::default().set(parameter, value.as_deref()) {
-        model.note = Some(say!("Not set: {name} {why}.", name = parameter.name(), why = why));
+        model.note =
+            Some(say!("Not set: {name} {why}.", name = parameter.name(), why = translated(&why)));
         return Vec::new();
     }
     after_this_prompt(model, say!("It is set when this prompt has ended. Esc stops it."));

@@ -1,7 +1,7 @@
 //! Copying without the mouse: what can be copied, whole or some of its lines, and the list in which
 //! lines are chosen. Texts are those of the source, never wrapped. Where copies go is `app`'s.
 
-use crate::text::say;
+use crate::text::{say, translated};
 use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
@@ -39,7 +39,7 @@ impl Copied {
             Self::Clipboard => say!("Copied {what}.", what = what),
             Self::Terminal => say!("Copied {what}, by way of the terminal.", what = what),
             Self::File(path) => say!("{what} in {path}", what = what, path = path),
-            Self::Nowhere(why) => say!("Not copied: {why}", why = why),
+            Self::Nowhere(why) => say!("Not copied: {why}", why = translated(why)),
         }
     }
 }
@@ -230,8 +230,8 @@ impl Picker {
 pub(super) fn in_words(copy: &str) -> String {
     let bytes = text::bytes(copy.len() as u64);
     match copy.lines().count() {
-        1 => format!("1 line, {bytes}"),
-        lines => format!("{lines} lines, {bytes}"),
+        1 => say!("1 line, {bytes}", bytes = bytes),
+        lines => say!("{lines} lines, {bytes}", lines = lines, bytes = bytes),
     }
 }
 

@@ -107,7 +107,7 @@ pub fn draw(
     let panel = match (&model.approval, &model.offer) {
         (Some(approval), _) => {
             cache.approval.update(approval, screen.width);
-            approval::height(approval, &cache.approval, screen.width)
+            approval::height(approval, &cache.approval, &view.model.setup.keymap, screen.width)
         }
         (None, Some(offer)) => offer::height(offer, screen.width),
         (None, None) => 0,

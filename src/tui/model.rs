@@ -1,7 +1,7 @@
 //! What the screen is about: the fold of the records, and the state of each pane. Plain data; what
 //! changes it is in `update`, what shows it in `panes`.
 
-use crate::text::say;
+use crate::text::{say, translated};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -437,7 +437,7 @@ impl Model {
 
     /// A word to the user, until the next key.
     pub fn say(&mut self, words: &str) {
-        self.note = Some(words.to_owned());
+        self.note = Some(translated(words).into_owned());
     }
 
     /// Whether a decision is waited for.

@@ -2,7 +2,7 @@
 //! (profiles, models, parameters). What stands in them, and what choosing a row means; how a list
 //! looks is `panes::list`'s, what a command does `update`'s.
 
-use crate::text::say;
+use crate::text::{say, translated};
 use std::collections::HashSet;
 
 use super::completion::first_line;
@@ -110,19 +110,23 @@ impl Popup {
                     dim(say!("The server names no model."))
                 }
                 Listed::Models(_) => dim(say!("What the server lists; another id can be typed.")),
-                Listed::Failed(why) => (why.clone(), Look::Warning),
+                Listed::Failed(why) => (translated(why).into_owned(), Look::Warning),
             },
             Kind::Parameters => {
                 let (format, parameters) = in_force(model);
                 let remark = |parameter| parameters.remark(parameter, format?);
-                let remarks: Vec<String> = Parameter::ALL.into_iter().filter_map(remark).collect();
+                let remarks = Parameter::ALL.into_iter().filter_map(remark);
+                let remarks: Vec<String> =
+                    remarks.map(|remark| translated(&remark).into_owned()).collect();
                 if remarks.is_empty() {
                     dim(say!("They hold for the rest of the session."))
                 } else {
                     (remarks.join("\n"), Look::Warning)
                 }
             }
-            Kind::Value(parameter) => (format!("{}.", parameter.about()), Look::Dim),
+            Kind::Value(parameter) => {
+                (format!("{}{}", translated(parameter.about()), say!(".")), Look::Dim)
+            }
             Kind::Turns => dim(say!("Type a number, or words of the prompt.")),
             Kind::Themes(_) => {
                 dim(say!("Enter shows it. For always: limpid config set theme NAME"))
@@ -296,11 +300,19 @@ fn of_parameter(model: &Model, parameter: Parameter) -> (Row, Choice) {
     let is_doubtful = format.is_some_and(|format| parameters.remark(parameter, format).is_some());
     let unset =
         || format.map_or(say!("left to the server"), |format| parameters.unset(parameter, format));
+    let source;
     let cells = match set {
-        None => vec![(parameter.name(), Look::Strong), (unset(), Look::Dim)],
+        None => {
+            let unset = translated(unset());
+            return (
+                row(&[(parameter.name(), Look::Strong), (&unset, Look::Dim)]),
+                Choice::Parameter(parameter),
+            );
+        }
         Some(set) => {
+            source = translated(&set.source);
             let mut cells = vec![(parameter.name(), Look::Strong), (&*set.value, Look::Text)];
-            cells.push((&set.source, Look::Dim));
+            cells.push((&source, Look::Dim));
             cells.extend(is_doubtful.then_some((say!("! see below"), Look::Warning)));
             cells
         }
@@ -318,7 +330,7 @@ fn turns(session: &Session, typed: &str) -> Vec<(Row, Choice)> {
             entry = other.parent.and_then(|parent| session.entries.get(&parent));
         }
         let prompt = entry.map(|entry| first_line(&entry.text())).unwrap_or_default();
-        let went = views::outcome(turn).next().map_or("", |(word, _)| word);
+        let went = views::outcome(turn).next().map_or("", |(word, _)| word.text());
         let cells = [
             (&*turn.number.to_string(), Look::Strong),
             (&*text::bytes(turn.request.bytes), Look::Text),
@@ -348,7 +360,7 @@ fn values(parameter: Parameter, typed: &str) -> Vec<(Row, Choice)> {
         let read = Parameters::default().set(parameter, Some(typed));
         let (about, look) = match &read {
             Ok(()) => (say!("from the next request on"), Look::Dim),
-            Err(why) => (why.as_str(), Look::Warning),
+            Err(why) => (&*translated(why), Look::Warning),
         };
         push(&[(typed, Look::Strong), (about, look)], Some(typed.to_owned()));
     }

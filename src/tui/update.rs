@@ -1,7 +1,7 @@
 //! Routes: which input reaches which pane, and what follows from what happened in the session. What
 //! a key does is `pressed`'s, what a submitted text does `submit`'s.
 
-use crate::text::say;
+use crate::text::{say, translated};
 use std::time::Instant;
 
 use crossterm::event::KeyEventKind;
@@ -49,12 +49,12 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
             ));
             model.setup.theme = theme;
         }
-        Input::Theme(Err(why)) => model.conversation.note(why),
+        Input::Theme(Err(why)) => model.conversation.note(translated(&why).into_owned()),
         Input::Themes(names) => choose::open_themes(model, names),
         Input::Exchanges { turn, kept } => model.inspector.take(turn, kept),
         Input::Copied { text, went } => model.note = Some(went.told(&copy::in_words(&text))),
         Input::Edited(Ok(text)) => model.prompt.replace(&text),
-        Input::Edited(Err(why)) => model.note = Some(why),
+        Input::Edited(Err(why)) => model.say(&why),
         Input::Prompts(earlier) => model.prompt.recall(earlier),
         Input::Files { paths, more } => model.files.found(paths, more),
         // Only here, where no key is waiting, does time decide: a program that was held up cannot

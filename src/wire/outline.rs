@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::conversation::{CallId, Entry, EntryId, Origin, Part, Role, Session, Slot, Turn};
-use crate::text::{self, Show};
+use crate::text::{self, Show, say};
 
 /// One line of a request's outline.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,7 +124,11 @@ pub fn outline(parts: &[Arc<Part>], previous: &[Arc<Part>], session: &Session) -
         }
         for (index, entry) in entries {
             if let Some(sent) = is_reasoning_sent(entry, parts) {
-                let word = if sent { "reasoning: sent back" } else { "reasoning: not sent back" };
+                let word = if sent {
+                    say!("reasoning: sent back")
+                } else {
+                    say!("reasoning: not sent back")
+                };
                 row.add_note(word);
             }
             // An entry may have become several messages: each holds its own calls.
@@ -194,15 +198,15 @@ pub fn head(turn: &Turn, parts: &[Arc<Part>], previous: &[Arc<Part>]) -> String 
 /// The same in its four parts.
 pub fn head_words(turn: &Turn, parts: &[Arc<Part>], previous: &[Arc<Part>]) -> [String; 4] {
     let prefix = match cache_break(parts, previous) {
-        _ if previous.is_empty() => "first turn".to_owned(),
-        None => "prefix kept".to_owned(),
-        Some(place) => format!("prefix broken at {place}"),
+        _ if previous.is_empty() => say!("first turn").to_owned(),
+        None => say!("prefix kept").to_owned(),
+        Some(place) => say!("prefix broken at {place}", place = place),
     };
     let sha = turn.request.sha256.get(..6).unwrap_or_default();
     let bytes = text::bytes(turn.request.bytes);
     let messages = match message_count(parts) {
-        1 => "1 message".to_owned(),
-        count => format!("{count} messages"),
+        1 => say!("1 message").to_owned(),
+        count => say!("{count} messages", count = count),
     };
     [messages, bytes, format!("sha {sha}"), prefix]
 }
@@ -253,7 +257,7 @@ pub fn cache_break(parts: &[Arc<Part>], previous: &[Arc<Part>]) -> Option<String
         });
         match kind {
             _ if same => None,
-            RowKind::Message { number, .. } => Some(format!("message {number}")),
+            RowKind::Message { number, .. } => Some(say!("message {number}", number = number)),
             other => Some(other.word().to_owned()),
         }
     })
@@ -364,7 +368,9 @@ fn result_note(session: &Session, call: &CallId) -> String {
         .and_then(|log| log.finished.as_ref())
         .map(|finished| &finished.receipt);
     match receipt {
-        Some(receipt) if receipt.cut > 0 => format!("cut from {}", text::bytes(receipt.produced)),
+        Some(receipt) if receipt.cut > 0 => {
+            say!("cut from {bytes}", bytes = text::bytes(receipt.produced))
+        }
         _ => String::new(),
     }
 }

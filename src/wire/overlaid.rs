@@ -8,7 +8,7 @@ use super::outline::{Change, Row, RowKind, outline};
 use crate::conversation::{
     Asker, CallId, Entry, EntryId, Overlay, Part, Session, Told, Turn, told,
 };
-use crate::text;
+use crate::text::{self, say};
 
 /// The rows of a turn's request. `previous` is the request of the turn before, empty if there is
 /// none.
@@ -36,7 +36,7 @@ pub fn rows_of_turn(
             && let Some(row) = row_of.get(&entry.id).and_then(|&row| rows.get_mut(row))
             && let Some(whole) = session.entries.get(&entry.id)
         {
-            row.add_note(&format!("altered from {}", text::bytes(whole.told_bytes())));
+            row.add_note(&say!("altered from {bytes}", bytes = text::bytes(whole.told_bytes())));
         }
     }
     // From the last one back, so that the places of those before stay.
@@ -63,11 +63,15 @@ pub fn sent_of(session: &Session, entry: EntryId) -> Option<String> {
         Overlay::Sent => None,
         Overlay::Replaced { text, .. } if !text.trim().is_empty() => {
             let (sent, all) = (text.len() as u64, whole.told_bytes());
-            let how = if sent < all { "" } else { "altered: " };
-            Some(format!("sent {how}{} of {}", text::bytes(sent), text::bytes(all)))
+            let (sent_bytes, all_bytes) = (text::bytes(sent), text::bytes(all));
+            Some(if sent < all {
+                say!("sent {sent} of {all}", sent = sent_bytes, all = all_bytes)
+            } else {
+                say!("sent altered: {sent} of {all}", sent = sent_bytes, all = all_bytes)
+            })
         }
         Overlay::LeftOut { .. } | Overlay::Replaced { .. } => {
-            Some(format!("not sent since turn {since}"))
+            Some(say!("not sent since turn {since}", since = since))
         }
     }
 }
@@ -96,7 +100,7 @@ fn not_sent(entry: &Entry) -> Row {
         origins: vec![entry.origin],
         calls: Vec::new(),
         answers: Vec::new(),
-        note: format!("not sent: {}", text::bytes(entry.told_bytes())),
+        note: say!("not sent: {bytes}", bytes = text::bytes(entry.told_bytes())),
         change: Change::NotSent,
         parts: Vec::new(),
     }

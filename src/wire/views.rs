@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::exchange::{Kept, KeptResponse, RawEvent};
-use crate::conversation::{Exchange, Part, Repair, Response, Turn, Usage};
-use crate::text;
+use crate::conversation::{Exchange, Failure, Part, Repair, Response, Turn, Usage};
+use crate::text::{self, Phrase, phrase, say, translated};
 
 /// What a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,9 +52,9 @@ pub fn request(turn: &Turn, parts: &[Arc<Part>]) -> Vec<Line> {
         if turn.exchanges.len() > 1 {
             let alike = turn.exchanges.iter().all(|other| other.head == exchange.head);
             let which = if alike {
-                format!("── posted {} times, each time so ──", turn.exchanges.len())
+                say!("── posted {times} times, each time so ──", times = turn.exchanges.len())
             } else {
-                format!("── from attempt {} on ──", exchange.attempt)
+                say!("── from attempt {attempt} on ──", attempt = exchange.attempt)
             };
             lines.push(line(Kind::Heading, which));
         }
@@ -65,20 +65,18 @@ pub fn request(turn: &Turn, parts: &[Arc<Part>]) -> Vec<Line> {
                     lines.push(line(Kind::Exact, format!("{name}: {value}")));
                 }
             }
-            None => lines.push(line(Kind::Plain, "URL and headers are not recorded.")),
+            None => lines.push(line(Kind::Plain, say!("URL and headers are not recorded."))),
         }
     }
-    lines.extend(
-        outcome(turn)
-            .filter(|(word, _)| *word == NOT_SENT)
-            .map(|(word, why)| line(Kind::Failure, format!("{word}: {why}"))),
-    );
+    lines.extend(outcome(turn).filter(|(word, _)| *word == NOT_SENT).map(|(word, why)| {
+        line(Kind::Failure, say!("{word}: {why}", word = word.text(), why = why))
+    }));
     for repair in &turn.repairs {
-        lines.push(line(Kind::Repair, format!("repair: {}", repair.what)));
+        lines.push(line(Kind::Repair, repair_words(repair)));
     }
     let bytes = text::bytes(turn.request.bytes);
     lines.push(line(Kind::Plain, format!("sha256 {}", turn.request.sha256)));
-    lines.push(line(Kind::Heading, format!("── body · {bytes} ──")));
+    lines.push(line(Kind::Heading, say!("── body · {bytes} ──", bytes = bytes)));
     lines.push(line(Kind::Exact, parts.iter().map(|part| &*part.text).collect::<String>()));
     lines
 }
@@ -88,7 +86,7 @@ pub fn request(turn: &Turn, parts: &[Arc<Part>]) -> Vec<Line> {
 pub fn response(turn: &Turn, kept: &[(u32, Kept)]) -> Vec<Line> {
     let mut lines = Vec::new();
     if turn.exchanges.is_empty() {
-        lines.push(line(Kind::Plain, "No response: the request was not posted."));
+        lines.push(line(Kind::Plain, say!("No response: the request was not posted.")));
     }
     for exchange in &turn.exchanges {
         lines.push(heading(turn, exchange));
@@ -103,14 +101,14 @@ pub fn response(turn: &Turn, kept: &[(u32, Kept)]) -> Vec<Line> {
                 lines.extend(answered.into_iter().flat_map(recorded_head));
                 let why = match other {
                     Some(Kept::NotSaved) if answered.is_some() => {
-                        "Raw events are not kept: the session is not saved.".to_owned()
+                        say!("Raw events are not kept: the session is not saved.").to_owned()
                     }
                     Some(Kept::Unreadable(why)) => {
-                        format!("The raw events cannot be read: {why}.")
+                        say!("The raw events cannot be read: {why}.", why = why)
                     }
-                    None if exchange.response.is_none() => "Reading …".to_owned(),
-                    _ if answered.is_some() => "No body is kept of this answer.".to_owned(),
-                    _ => "No answer came.".to_owned(),
+                    None if exchange.response.is_none() => say!("reading …").to_owned(),
+                    _ if answered.is_some() => say!("No body is kept of this answer.").to_owned(),
+                    _ => say!("No answer came.").to_owned(),
                 };
                 lines.push(line(Kind::Plain, why));
                 lines.extend(repairs.iter().map(repaired));
@@ -125,43 +123,48 @@ pub fn response(turn: &Turn, kept: &[(u32, Kept)]) -> Vec<Line> {
 pub fn usage(turn: &Turn) -> Vec<Line> {
     let mut lines = Vec::new();
     if turn.exchanges.is_empty() {
-        lines.push(line(Kind::Plain, "The request was not posted: it cost nothing."));
+        lines.push(line(Kind::Plain, say!("The request was not posted: it cost nothing.")));
     }
     for exchange in &turn.exchanges {
         lines.push(heading(turn, exchange));
         let mut row = |name: &str, value: String| {
-            lines.push(line(Kind::Plain, format!("{name:<16}{value}")));
+            lines.push(line(Kind::Plain, format!("{}{value}", text::padded(name, 16))));
         };
         let Some(response) = &exchange.response else {
-            row("status", "under way".to_owned());
+            row(say!("status"), say!("under way").to_owned());
             continue;
         };
-        let status = response.status.map_or("no answer".to_owned(), |code| format!("HTTP {code}"));
-        row("status", status);
+        let none = || say!("no answer").to_owned();
+        let status = response.status.map_or_else(none, |code| format!("HTTP {code}"));
+        row(say!("status"), status);
         let told = response.usage;
         let sum = told.and_then(Usage::read);
-        row("tokens in", tokens(sum));
+        row(say!("tokens in"), tokens(sum));
         let told = told.unwrap_or_default();
         let details = [
-            ("  from cache", told.cached_input.or(told.cache_read)),
-            ("  into cache", told.cache_write),
+            (say!("  from cache"), told.cached_input.or(told.cache_read)),
+            (say!("  into cache"), told.cache_write),
         ];
         for (name, count) in details.into_iter().filter(|(_, count)| count.is_some()) {
             row(name, tokens(count));
         }
-        row("tokens out", tokens(told.output));
+        row(say!("tokens out"), tokens(told.output));
         if told.reasoning.is_some() {
-            row("  reasoning", tokens(told.reasoning));
+            row(say!("  reasoning"), tokens(told.reasoning));
         }
-        let first = response.first_byte_ms.map_or("never came".to_owned(), text::milliseconds);
-        row("first byte", first);
-        row("end", text::milliseconds(response.end_ms));
-        let sent =
-            if response.sent { text::bytes(turn.request.bytes) } else { "nothing".to_owned() };
-        row("bytes sent", sent);
-        row("bytes received", text::bytes(response.bytes));
+        let never = || say!("never came").to_owned();
+        let first = response.first_byte_ms.map_or_else(never, text::milliseconds);
+        row(say!("first byte"), first);
+        row(say!("end"), text::milliseconds(response.end_ms));
+        let sent = if response.sent {
+            text::bytes(turn.request.bytes)
+        } else {
+            say!("nothing").to_owned()
+        };
+        row(say!("bytes sent"), sent);
+        row(say!("bytes received"), text::bytes(response.bytes));
         if let Some(reason) = &response.stop_reason {
-            row("stop reason", reason.clone());
+            row(say!("stop reason"), reason.clone());
         }
         lines.push(end(exchange));
     }
@@ -169,24 +172,31 @@ pub fn usage(turn: &Turn) -> Vec<Line> {
 }
 
 /// The word for a request of which nothing left.
-pub const NOT_SENT: &str = "not sent";
+pub const NOT_SENT: Phrase = phrase("not sent");
+const FAILED: Phrase = phrase("failed");
+const STOPPED: Phrase = phrase("stopped");
 
 /// What became of a turn's request, if it did not go well: a word, and why.
-pub fn outcome(turn: &Turn) -> impl Iterator<Item = (&'static str, String)> {
+pub fn outcome(turn: &Turn) -> impl Iterator<Item = (Phrase, String)> {
     let response = turn.response();
     let told = match response {
         None => None,
         Some(response) => match (&response.failure, response.sent) {
-            (Some(failure), true) => Some(("failed", failure.cause())),
-            (Some(failure), false) => Some((NOT_SENT, failure.cause())),
+            (Some(failure), true) => Some((FAILED, cause(failure))),
+            (Some(failure), false) => Some((NOT_SENT, cause(failure))),
             (None, false) if response.stopped => {
-                Some((NOT_SENT, "stopped before it was posted".to_owned()))
+                Some((NOT_SENT, say!("stopped before it was posted").to_owned()))
             }
-            (None, _) if response.stopped => Some(("stopped", "by you".to_owned())),
+            (None, _) if response.stopped => Some((STOPPED, say!("by you").to_owned())),
             (None, _) => None,
         },
     };
     told.into_iter()
+}
+
+/// What went wrong, in the language that is spoken.
+fn cause(failure: &Failure) -> String {
+    translated(&failure.cause()).into_owned()
 }
 
 fn place(turn: &Turn, exchange: &Exchange) -> String {
@@ -195,7 +205,10 @@ fn place(turn: &Turn, exchange: &Exchange) -> String {
 
 fn heading(turn: &Turn, exchange: &Exchange) -> Line {
     let of = turn.exchanges.len();
-    line(Kind::Heading, format!("── attempt {} of {of} ──", exchange.attempt))
+    line(
+        Kind::Heading,
+        say!("── attempt {attempt} of {of} ──", attempt = exchange.attempt, of = of),
+    )
 }
 
 fn recorded_head(response: &Response) -> Vec<Line> {
@@ -226,7 +239,12 @@ fn answer(lines: &mut Vec<Line>, kept: &KeptResponse, repairs: &[Repair], file: 
     kept.first_events().iter().for_each(|event| show(lines, event));
     if kept.omitted > 0 {
         let (all, omitted) = (text::bytes(kept.bytes()), text::bytes(kept.omitted));
-        let what = format!("── {omitted} of {all} are left out here; {file} has them all ──");
+        let what = say!(
+            "── {omitted} of {all} are left out here; {file} has them all ──",
+            omitted = omitted,
+            all = all,
+            file = file,
+        );
         lines.push(line(Kind::Heading, what));
     }
     kept.last_events().iter().for_each(|event| show(lines, event));
@@ -238,25 +256,33 @@ fn answer(lines: &mut Vec<Line>, kept: &KeptResponse, repairs: &[Repair], file: 
 /// How an attempt ended.
 fn end(exchange: &Exchange) -> Line {
     let Some(response) = &exchange.response else {
-        return line(Kind::Plain, "── under way ──");
+        return line(Kind::Plain, say!("── under way ──"));
     };
     let after = text::milliseconds(response.end_ms);
     match &response.failure {
-        Some(failure) if response.sent => {
-            line(Kind::Failure, format!("failed after {after}: {}", failure.cause()))
+        Some(failure) if response.sent => line(
+            Kind::Failure,
+            say!("failed after {after}: {why}", after = after, why = cause(failure)),
+        ),
+        Some(failure) => {
+            line(Kind::Failure, say!("{word}: {why}", word = NOT_SENT.text(), why = cause(failure)))
         }
-        Some(failure) => line(Kind::Failure, format!("{NOT_SENT}: {}", failure.cause())),
-        None if response.stopped => line(Kind::Failure, format!("stopped by you after {after}")),
-        None => line(Kind::Heading, format!("── ended after {after} ──")),
+        None if response.stopped => {
+            line(Kind::Failure, say!("stopped by you after {after}", after = after))
+        }
+        None => line(Kind::Heading, say!("── ended after {after} ──", after = after)),
     }
 }
 
 /// A repair, marked in the column of the events' times.
 fn repaired(repair: &Repair) -> Line {
-    let text = format!("repair: {}", repair.what);
-    Line { kind: Kind::Repair, lead: "!".to_owned(), text }
+    Line { kind: Kind::Repair, lead: "!".to_owned(), text: repair_words(repair) }
+}
+
+fn repair_words(repair: &Repair) -> String {
+    say!("repair: {what}", what = translated(&repair.what))
 }
 
 fn tokens(count: Option<u64>) -> String {
-    count.map_or("not told".to_owned(), |count| count.to_string())
+    count.map_or_else(|| say!("not told").to_owned(), |count| count.to_string())
 }

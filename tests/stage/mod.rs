@@ -68,11 +68,19 @@ impl Stage {
         Self::with(columns, rows, mode, theme("dark").unwrap())
     }
 
+    pub fn with_keymap(columns: u16, rows: u16, keymap: Keymap) -> Self {
+        Self::with_keys(columns, rows, Mode::Ask, theme("dark").unwrap(), keymap)
+    }
+
     pub fn with_theme(columns: u16, rows: u16, name: &str) -> Self {
         Self::with(columns, rows, Mode::Ask, theme(name).unwrap())
     }
 
     fn with(columns: u16, rows: u16, mode: Mode, theme: Theme) -> Self {
+        Self::with_keys(columns, rows, mode, theme, Keymap::default())
+    }
+
+    fn with_keys(columns: u16, rows: u16, mode: Mode, theme: Theme, keymap: Keymap) -> Self {
         let profile = Profile {
             name: "dashscope".to_owned(),
             format: "openai-chat".to_owned(),
@@ -86,7 +94,7 @@ impl Stage {
             parameters: Vec::new(),
             mode,
             turn_limit: 50,
-            keymap: Keymap::default(),
+            keymap,
             theme,
         };
         let mut stage = Self {

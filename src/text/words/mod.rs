@@ -1,15 +1,18 @@
 //! The interface's texts in the user's language. The code holds each in English; the table beside it
 //! holds the same in the other language. A text that is not in the table does not compile.
 //!
-//! Only for what a person reads on the screen: what the model is told is never translated, and
-//! neither are names that stand in files and requests (roles, origins).
+//! Only for what a person reads: what the model is told is never translated, and neither are names
+//! that stand in files and requests (roles, origins, members of JSON, headers, settings), names of keys
+//! (`Esc`, `Ctrl-P`) and of units (`B`, `kB`, `s`).
 
 mod chinese;
+mod translated;
 
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use chinese::CHINESE;
+use chinese::TABLE;
+pub use translated::translated;
 
 /// A language of the interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +31,10 @@ pub fn speak(language: Language) {
     IN_CHINESE.store(language == Language::Chinese, Ordering::Relaxed);
 }
 
+fn is_chinese() -> bool {
+    IN_CHINESE.load(Ordering::Relaxed)
+}
+
 /// A text in both languages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Phrase {
@@ -41,7 +48,7 @@ impl Phrase {
 
     /// The text in the language that is spoken.
     pub fn text(self) -> &'static str {
-        if IN_CHINESE.load(Ordering::Relaxed) { self.chinese } else { self.english }
+        if is_chinese() { self.chinese } else { self.english }
     }
 }
 
@@ -54,14 +61,19 @@ pub const fn phrase(english: &'static str) -> Phrase {
     if english.is_empty() {
         return Phrase::EMPTY;
     }
-    let mut at = 0;
-    while at < CHINESE.len() {
-        if same(CHINESE[at].0.as_bytes(), english.as_bytes()) {
-            return Phrase { english, chinese: CHINESE[at].1 };
+    let mut part = 0;
+    while part < TABLE.len() {
+        let texts = TABLE[part];
+        let mut at = 0;
+        while at < texts.len() {
+            if same(texts[at].0.as_bytes(), english.as_bytes()) {
+                return Phrase { english, chinese: texts[at].1 };
+            }
+            at += 1;
         }
-        at += 1;
+        part += 1;
     }
-    panic!("this text is not in the table of translations (text/words/chinese.rs)")
+    panic!("this text is not in the table of translations (text/words/chinese/)")
 }
 
 const fn same(one: &[u8], other: &[u8]) -> bool {
@@ -119,29 +131,5 @@ macro_rules! say {
 pub(crate) use say;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(text: &str) -> Vec<&str> {
-        let pieces = text.split('{').skip(1);
-        let mut names: Vec<&str> =
-            pieces.filter_map(|piece| piece.split_once('}').map(|(name, _)| name)).collect();
-        names.sort_unstable();
-        names
-    }
-
-    #[test]
-    fn both_languages_have_the_same_gaps_and_no_text_stands_there_twice() {
-        let mut seen = std::collections::HashSet::new();
-        for (english, chinese) in CHINESE {
-            assert_eq!(names(english), names(chinese), "{english}");
-            assert!(!chinese.is_empty() && seen.insert(english), "{english}");
-        }
-    }
-
-    #[test]
-    fn values_are_put_in_as_they_are() {
-        let values: [(&str, &dyn Display); 2] = [("count", &3), ("what", &"{count}")];
-        assert_eq!(fill("{count} of {what} {else} {", &values), "3 of {count} {else} {");
-    }
-}
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -4,7 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::names::{self, ACTIONS, PLACES};
 use super::tables::{ANYWHERE, tables};
-use super::{Action, Binding, Context, Key};
+use super::{Action, Binding, Context, Key, choices};
 
 /// The keys in force.
 #[derive(Debug, Clone, Default)]
@@ -80,6 +80,12 @@ fn is_text(key: Key) -> bool {
     matches!(key, Key(KeyCode::Char(_), KeyModifiers::NONE))
 }
 
+/// Whether a key can decide about a command. Enter, Space and keys of other places never can; the
+/// panel's protection against early keys and bursts is the same for every key.
+fn may_decide(key: Key) -> bool {
+    matches!(key, Key(KeyCode::Char(c), KeyModifiers::NONE) if c.is_ascii_alphanumeric())
+}
+
 impl Keymap {
     /// The keys that a preset and settings make.
     ///
@@ -150,6 +156,14 @@ impl Keymap {
         }
         let keys =
             setting.keys.iter().map(|name| names::key(name)).collect::<Result<Vec<_>, _>>()?;
+        if places.contains(&Some(Context::Approval))
+            && let Some(key) = keys.iter().find(|key| !may_decide(**key))
+        {
+            return Err(format!(
+                "{} cannot decide about a command: only letters (a to z, A to Z) and digits can",
+                names::shown(*key)
+            ));
+        }
         let mut set = false;
         for place in places {
             let typed = is_typed_in(place);
@@ -172,8 +186,7 @@ impl Keymap {
 
     /// Refuses two meanings of a key in one place.
     fn no_key_twice(&self) -> Result<(), (Option<usize>, String)> {
-        let all = PLACES.iter().copied().chain([("the approval panel", Context::Approval)]);
-        for (name, place) in all {
+        for (name, place) in PLACES {
             let mut seen: Vec<(Key, Action, Option<usize>)> = Vec::new();
             for (at, binding) in with_anywhere(place) {
                 let change = self.change(at, binding.action);
@@ -233,7 +246,7 @@ impl Keymap {
     pub fn rows(&self) -> Vec<KeyRow> {
         let anywhere = ANYWHERE.iter().map(|binding| ("", None, binding));
         let placed = PLACES.iter().flat_map(|(name, place)| {
-            bindings(*place).map(move |binding| (*name, Some(*place), binding))
+            settable(*place).map(move |binding| (*name, Some(*place), binding))
         });
         let row = |(name, place, binding): (&'static str, Option<Context>, &'static Binding)| {
             let keys: Vec<String> =
@@ -249,6 +262,14 @@ fn bindings(place: Context) -> impl Iterator<Item = &'static Binding> {
     tables(place).iter().copied().flatten()
 }
 
+/// The bindings of a place whose keys can be set: of the approval panel, those that decide.
+fn settable(place: Context) -> impl Iterator<Item = &'static Binding> {
+    let decides = move |binding: &&Binding| {
+        place != Context::Approval || choices().any(|choice| choice.action == binding.action)
+    };
+    bindings(place).filter(decides)
+}
+
 /// The bindings that hold in a place.
 fn with_anywhere(place: Context) -> impl Iterator<Item = (Option<Context>, &'static Binding)> {
     let own = bindings(place).map(move |binding| (Some(place), binding));
@@ -256,7 +277,7 @@ fn with_anywhere(place: Context) -> impl Iterator<Item = (Option<Context>, &'sta
 }
 
 fn has(place: Option<Context>, action: Action) -> bool {
-    place.is_some_and(|place| bindings(place).any(|binding| binding.action == action))
+    place.is_some_and(|place| settable(place).any(|binding| binding.action == action))
 }
 
 fn action(name: &str) -> Result<Action, String> {
@@ -266,9 +287,6 @@ fn action(name: &str) -> Result<Action, String> {
     let hint = "limpid config keys lists all";
     match name {
         "interrupt" => Err("Ctrl-C always stops, and twice quits".to_owned()),
-        "allow" | "deny" | "allow-once" | "allow-session" => {
-            Err("the keys that decide about a command are always the same".to_owned())
-        }
         _ => Err(format!("{name} is no action: {hint}")),
     }
 }
@@ -364,7 +382,12 @@ mod tests {
                 "p cannot be copy in conversation: it is prompt-before",
             ),
             (None, "interrupt", "x", "Ctrl-C always stops"),
-            (None, "allow-once", "x", "always the same"),
+            (None, "allow-once", "enter", "Enter cannot decide about a command"),
+            (None, "allow-session", "space", "Space cannot decide"),
+            (Some("approval"), "edit", "ctrl-e", "Ctrl-E cannot decide"),
+            (None, "deny", "?", "? cannot decide"),
+            (Some("approval"), "deny", "y", "y cannot be deny in approval: it is allow-once there"),
+            (Some("approval"), "page-down", "x", "there is no page-down in approval"),
         ] {
             let keys = [key.to_owned()];
             let made = Keymap::new(None, &[setting(place, action, &keys)]);

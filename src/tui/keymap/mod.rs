@@ -208,11 +208,6 @@ pub(super) struct Binding {
 }
 
 impl Binding {
-    /// The keys as they are named on the screen where no settings change them.
-    pub(super) fn label(&self) -> &'static str {
-        self.label
-    }
-
     pub(super) fn action(&self) -> Action {
         self.action
     }
@@ -225,8 +220,8 @@ pub(super) fn footer(context: Context) -> impl Iterator<Item = &'static Binding>
 }
 
 /// The choices of the approval panel.
-pub(super) fn choices() -> impl Iterator<Item = (&'static Binding, Action)> {
-    CHOICES.iter().map(|binding| (binding, binding.action))
+pub(super) fn choices() -> impl Iterator<Item = &'static Binding> {
+    CHOICES.iter()
 }
 
 /// Every key with the place where it means something, if that is one place; those of `context` first.

@@ -6,7 +6,7 @@ use super::{Action, Context, Key, Landmark};
 use crate::tui::panes::inspector::View;
 
 /// Places whose keys can be set.
-pub(super) const PLACES: [(&str, Context); 11] = [
+pub(super) const PLACES: [(&str, Context); 12] = [
     ("prompt", Context::Prompt),
     ("completion", Context::Completion),
     ("conversation", Context::Conversation),
@@ -18,10 +18,11 @@ pub(super) const PLACES: [(&str, Context); 11] = [
     ("search", Context::Search),
     ("copying", Context::Pick),
     ("help", Context::Help),
+    ("approval", Context::Approval),
 ];
 
-/// Actions whose keys can be set. What decides about a command, and Ctrl-C, is the same everywhere.
-pub(super) const ACTIONS: [(&str, Action); 64] = [
+/// Actions whose keys can be set. Ctrl-C is the same everywhere.
+pub(super) const ACTIONS: [(&str, Action); 69] = [
     ("submit", Action::Submit),
     ("new-line", Action::NewLine),
     ("open-paste-or-editor", Action::Unfold),
@@ -86,6 +87,11 @@ pub(super) const ACTIONS: [(&str, Action); 64] = [
     ("shorter", Action::Shorter),
     ("taller", Action::Taller),
     ("mouse", Action::Mouse),
+    ("allow-once", Action::AllowOnce),
+    ("allow-session", Action::AllowSession),
+    ("edit", Action::Edit),
+    ("deny", Action::Deny),
+    ("deny-with-reason", Action::DenyWithReason),
 ];
 
 /// The name of an action, if its keys can be set.

@@ -7,6 +7,7 @@ use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEn
 use super::code::{self, Block, Fence};
 use super::inline::{Inline, Within};
 use super::table::Table;
+use crate::text::say;
 use crate::tui::rows::Line;
 use crate::tui::theme::Look;
 
@@ -171,7 +172,7 @@ impl Renderer<'_> {
                 self.links.push((target, self.inline.text.len()));
             }
             Tag::Image { dest_url, title, .. } => {
-                self.inline.push("image: ", Some(Look::Dim));
+                self.inline.push(say!("image: "), Some(Look::Dim));
                 self.within.link += 1;
                 let title = if title.is_empty() { String::new() } else { format!(" \"{title}\"") };
                 self.links.push((format!("{dest_url}{title}"), self.inline.text.len()));

@@ -1,8 +1,8 @@
 //! All that a command wrote, as a person would have seen it in a terminal, colours included. It is
 //! read from the session's directory when it is asked for; what the model was told is another text.
 
-use crate::text::say;
 use crate::text::{Ink, Printed, Show, visible, width};
+use crate::text::{say, translated};
 use crate::tui::rows::{Line, Rows};
 use crate::tui::theme::Look;
 
@@ -41,7 +41,7 @@ impl Output {
     pub(super) fn lay_out(&self, rows: &mut Rows, width: u16) {
         match self {
             Self::Wanted | Self::Asked => rows.push(say!("reading …"), Look::Dim, 0, width),
-            Self::Read(Err(why)) => rows.push(why, Look::Bad, 0, width),
+            Self::Read(Err(why)) => rows.push(&translated(why), Look::Bad, 0, width),
             Self::Read(Ok(bytes)) => lay_out(rows, bytes, width),
         }
     }

@@ -10,7 +10,7 @@ mod view;
 use crate::text::say;
 use std::time::{Duration, Instant};
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyCode, KeyEvent};
 
 pub(in crate::tui) use view::{Layout, draw, height};
 
@@ -302,7 +302,11 @@ impl Approval {
         if action == Action::AllowSession
             && let Some(why) = self.not_for_session()
         {
-            return Some(say!("\"a\" is not offered: {why}.", why = why));
+            let pressed = match key.code {
+                KeyCode::Char(c) => c.to_string(),
+                _ => String::new(),
+            };
+            return Some(say!("\"{key}\" is not offered: {why}.", key = pressed, why = why));
         }
         self.candidate = Some((action, key, now));
         None

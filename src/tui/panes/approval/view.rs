@@ -1,7 +1,7 @@
 //! Drawing the approval panel: a double border that nothing else has, the directory, what the
 //! analysis found, the whole command with every hidden character spelled out, and the choices.
 
-use crate::text::say;
+use crate::text::{say, translated};
 use std::ops::Range;
 
 use ratatui::buffer::Buffer;
@@ -12,7 +12,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use super::{Approval, Drawn, Field};
 use crate::text::{self, Show};
 use crate::tui::View;
-use crate::tui::keymap::{self, Action};
+use crate::tui::keymap::{self, Action, Context, Keymap};
 use crate::tui::model::Focus;
 use crate::tui::paint::{self, Piece};
 use crate::tui::rows::{Rows, broken};
@@ -64,10 +64,10 @@ impl Layout {
 
     fn findings(&mut self, approval: &Approval, width: u16) {
         for danger in &approval.analysis.dangers {
-            self.finding(&say!("danger: {danger}", danger = danger), Look::Bad, width);
+            self.finding(&say!("danger: {danger}", danger = translated(danger)), Look::Bad, width);
         }
         for remark in &approval.analysis.remarks {
-            self.finding(remark, Look::Warning, width);
+            self.finding(&translated(remark), Look::Warning, width);
         }
         if approval.is_edited() {
             self.finding(say!("edited by you"), Look::Warning, width);
@@ -180,19 +180,24 @@ fn split(row: Range<usize>, marks: &[Range<usize>]) -> Row {
 }
 
 /// Rows that the panel would like to have.
-pub(in crate::tui) fn height(approval: &Approval, layout: &Layout, columns: u16) -> u16 {
+pub(in crate::tui) fn height(
+    approval: &Approval,
+    layout: &Layout,
+    keymap: &Keymap,
+    columns: u16,
+) -> u16 {
     let width = columns.saturating_sub(4);
     let rows = u16::try_from(layout.rows.len()).unwrap_or(u16::MAX);
-    rows.saturating_add(3 + below(approval, width))
+    rows.saturating_add(3 + below(approval, keymap, width))
 }
 
 /// Rows under the command: the choices, or the field with its label.
-fn below(approval: &Approval, width: u16) -> u16 {
+fn below(approval: &Approval, keymap: &Keymap, width: u16) -> u16 {
     match &approval.field {
         Some(Field::Command(draft) | Field::Reason(draft)) => {
             1 + draft.rows(width).clamp(1, FIELD_ROWS)
         }
-        None => u16::try_from(choices(approval, width, true).len()).unwrap_or(u16::MAX),
+        None => u16::try_from(choices(approval, keymap, width, true).len()).unwrap_or(u16::MAX),
     }
 }
 
@@ -205,7 +210,7 @@ pub(in crate::tui) fn draw(
     buf: &mut Buffer,
 ) -> (Option<Drawn>, Option<Position>) {
     let inside = paint::inside(area);
-    let below_rows = below(approval, inside.width);
+    let below_rows = below(approval, &view.model.setup.keymap, inside.width);
     if inside.width < COLUMNS || inside.height < 2 + below_rows {
         paint::clear(buf, area, view.theme);
         let mut rows = Rows::default();
@@ -256,7 +261,7 @@ fn draw_below(
         Some(Field::Reason(draft)) => (say!("Deny; the reason, told to the model:"), draft),
         None => {
             let armed = approval.is_armed(view.now) && view.model.panel_is_next();
-            let rows = choices(approval, area.width, armed);
+            let rows = choices(approval, &view.model.setup.keymap, area.width, armed);
             for (y, row) in (area.y..area.bottom()).zip(rows) {
                 let pieces: Vec<Piece<'_>> =
                     row.iter().map(|(text, look)| (text.as_str(), *look)).collect();
@@ -327,19 +332,25 @@ fn draw_foot_title(
 }
 
 /// The choices in rows of at most `width` columns. What is not possible now is dim.
-fn choices(approval: &Approval, width: u16, armed: bool) -> Vec<Vec<(String, Look)>> {
+fn choices(
+    approval: &Approval,
+    keymap: &Keymap,
+    width: u16,
+    armed: bool,
+) -> Vec<Vec<(String, Look)>> {
     let mark = if armed { "▸ " } else { "… " };
     let mut rows = vec![vec![(mark.to_owned(), Look::Panel)]];
     let mut used = 2;
-    for (binding, action) in keymap::choices() {
+    for binding in keymap::choices() {
+        let (action, label) = (binding.action(), keymap.label(Some(Context::Approval), binding));
         let allows = matches!(action, Action::AllowOnce | Action::AllowSession);
         let possible = armed && (!allows || approval.all_seen());
         let what = match (action, approval.not_for_session()) {
             (Action::AllowSession, Some(why)) => {
                 let text = if width < NARROW {
-                    say!("(no a)").to_owned()
+                    say!("(no {key})", key = label)
                 } else {
-                    say!("(a: {why})", why = why)
+                    say!("({key}: {why})", key = label, why = why)
                 };
                 push(&mut rows, &mut used, vec![(text, Look::Dim)], width);
                 continue;
@@ -348,7 +359,7 @@ fn choices(approval: &Approval, width: u16, armed: bool) -> Vec<Vec<(String, Loo
             _ => binding.short.text(),
         };
         let (key, word) = if possible { (Look::Key, Look::Text) } else { (Look::Dim, Look::Dim) };
-        let pieces = vec![(binding.label().to_owned(), key), (format!(" {what}"), word)];
+        let pieces = vec![(label.to_owned(), key), (format!(" {what}"), word)];
         push(&mut rows, &mut used, pieces, width);
     }
     rows

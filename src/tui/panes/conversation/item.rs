@@ -1,6 +1,6 @@
 //! One thing in the conversation: what it shows, folded and unfolded.
 
-use crate::text::say;
+use crate::text::{say, translated};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -313,7 +313,7 @@ fn lay_out_failure(rows: &mut Rows, failure: &Failure, key: Option<&str>, width:
         say!("✗ The model did not answer in full.")
     };
     rows.push(head, Look::Bad, 0, width);
-    rows.push(&failure.cause(), Look::Bad, 2, width);
+    rows.push(&translated(&failure.cause()), Look::Bad, 2, width);
     rows.push(&failure.next_step(), Look::Text, 2, width);
     let kept = if failure.may_pass() {
         say!("Your prompt and all text so far are kept: /continue posts the same messages again.")
@@ -363,16 +363,17 @@ pub(super) fn separator(
     let bytes = text::bytes(bytes);
     let repaired = match repairs {
         0 => String::new(),
-        1 => " · 1 repair".to_owned(),
-        _ => format!(" · {repairs} repairs"),
+        1 => say!(" · 1 repair").to_owned(),
+        _ => say!(" · {repairs} repairs", repairs = repairs),
     };
+    let colon = say!(": ");
     let forms = [
-        format!("── {posted}: {in_order} · {bytes}{repaired} ──"),
-        format!("── {posted}: {in_order}{repaired} ──"),
-        format!("── {posted}: {counted} · {bytes}{repaired} ──"),
-        format!("── {posted}: {counted}{repaired} ──"),
+        format!("── {posted}{colon}{in_order} · {bytes}{repaired} ──"),
+        format!("── {posted}{colon}{in_order}{repaired} ──"),
+        format!("── {posted}{colon}{counted} · {bytes}{repaired} ──"),
+        format!("── {posted}{colon}{counted}{repaired} ──"),
         // Which repairs there are stands below in any case.
-        format!("── {posted}: {counted} ──"),
+        format!("── {posted}{colon}{counted} ──"),
         format!("── {posted} · {bytes}{repaired} ──"),
     ];
     let fits = forms.iter().find(|form| text::width(form) <= columns);

@@ -175,8 +175,9 @@ impl LiveLaid {
         self.text.lay_out(text, item::message_style(conversation.as_written), width);
         self.calls = Rows::default();
         for (name, bytes) in calls {
-            let name = if name.is_empty() { "call" } else { name };
-            let line = format!("… {name} · arriving, {}", text::bytes(*bytes as u64));
+            let name = if name.is_empty() { say!("call") } else { name };
+            let bytes = text::bytes(*bytes as u64);
+            let line = say!("… {name} · arriving, {bytes}", name = name, bytes = bytes);
             self.calls.push(&line, Look::Dim, 1, width);
         }
     }

@@ -8,7 +8,7 @@ mod layout;
 mod matches;
 mod view;
 
-use crate::text::say;
+use crate::text::{say, translated};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
@@ -176,9 +176,11 @@ impl Conversation {
                 Copyable::of_parts([command, told.map_or("", |told| &told.text)])
             }
             Item::Prompt(_) | Item::Said { .. } => Copyable::markdown(item.source()),
-            Item::Failure(failure, _) => {
-                Copyable::plain(format!("{}\n{}", failure.cause(), failure.next_step()))
-            }
+            Item::Failure(failure, _) => Copyable::plain(format!(
+                "{}\n{}",
+                translated(&failure.cause()),
+                failure.next_step()
+            )),
             _ => Copyable::plain(item.source()),
         })
     }
@@ -223,11 +225,11 @@ impl Conversation {
         let unfolded = can.iter().filter(|at| self.items[**at].is_open()).count();
         let mixed_at_first = can.iter().any(|at| self.items[*at].item.is_open_at_first());
         let (open, told) = if unfolded == can.len() {
-            (Some(false), "All is folded. z: as at first.")
+            (Some(false), say!("All is folded. z: as at first."))
         } else if unfolded == 0 && mixed_at_first {
-            (None, "Folded as at first. z: unfold all.")
+            (None, say!("Folded as at first. z: unfold all."))
         } else {
-            (Some(true), "All is unfolded. z: fold all.")
+            (Some(true), say!("All is unfolded. z: fold all."))
         };
         for at in can {
             let placed = &mut self.items[at];
@@ -282,13 +284,13 @@ impl Conversation {
                 call.1 += arguments.len();
             }
             Event::Progress(Progress::Notice(notice)) => {
-                self.push(Item::Note(notice.clone(), Look::Warning));
+                self.push(Item::Note(translated(notice).into_owned(), Look::Warning));
             }
             Event::Progress(Progress::Waiting { attempt, of, ms, why, .. }) => {
                 self.end_live();
                 let wait = text::duration(*ms);
                 let again = self.waited_for.replace(why.clone()).as_ref() == Some(why);
-                let why = if again { say!("The same again.") } else { why };
+                let why = if again { say!("The same again.").into() } else { translated(why) };
                 let note = say!(
                     "{why} Attempt {attempt} of {of} follows in {wait}.",
                     why = why,
@@ -341,7 +343,7 @@ impl Conversation {
             Record::Repair { turn, repair } => {
                 let count = session.turn(*turn).map_or(0, |turn| turn.all_repairs().count());
                 let note = match count {
-                    0..=REPAIRS => say!("! repair: {what}", what = repair.what),
+                    0..=REPAIRS => say!("! repair: {what}", what = translated(&repair.what)),
                     _ if count == REPAIRS + 1 => {
                         say!("! more repairs: see the inspector").to_owned()
                     }

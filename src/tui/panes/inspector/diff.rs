@@ -54,7 +54,7 @@ fn lines(rows: &[Row], parts: &[Arc<Part>], previous: &[Arc<Part>], session: &Se
                 let commas = |line: &(String, Look)| matches!(line.0.as_str(), "+ ," | "- ,");
                 if matches!(row.kind, RowKind::Envelope) && lines[from..].iter().all(commas) {
                     lines.truncate(from);
-                    lines.push(("  only commas between messages".to_owned(), Look::Dim));
+                    lines.push((say!("  only commas between messages").to_owned(), Look::Dim));
                 }
             }
             _ => lines.extend(new.lines().map(|line| (format!("+ {line}"), Look::Good))),

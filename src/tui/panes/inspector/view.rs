@@ -1,7 +1,7 @@
 //! How the inspector is drawn: its title, the line of views, the list of a turn's rows, and the
 //! text of every other view.
 
-use crate::text::say;
+use crate::text::{say, translated};
 use std::sync::Arc;
 
 use ratatui::buffer::Buffer;
@@ -77,17 +77,19 @@ struct Remark {
 
 impl Remark {
     fn line(&self) -> String {
-        let what = text::visible(&self.what, text::Show::Prose).replace('\n', " ");
-        format!("{}  · {:<11}{what}", self.mark, self.word)
+        let what = translated(&self.what);
+        let what = text::visible(&what, text::Show::Prose).replace('\n', " ");
+        format!("{}  · {}{what}", self.mark, text::padded(self.word, 11))
     }
 }
 
 fn remarks(turn: &Turn) -> Vec<Remark> {
     let went = views::outcome(turn);
-    let went = went.map(|(word, what)| Remark { mark: '✗', word, what, look: Look::Bad });
+    let went =
+        went.map(|(word, what)| Remark { mark: '✗', word: word.text(), what, look: Look::Bad });
     let repairs = turn.all_repairs().map(|repair| Remark {
         mark: '!',
-        word: "repair",
+        word: say!("repair"),
         what: repair.what.clone(),
         look: Look::Warning,
     });
@@ -316,7 +318,7 @@ fn message(
     let Some(row) = layout.outline.get(selected) else {
         if let Some(remark) = remarks.get(selected.saturating_sub(layout.outline.len())) {
             rows.push(&format!("{} {}", remark.mark, remark.word), Look::Strong, 0, width);
-            rows.push(&remark.what, remark.look, 0, width);
+            rows.push(&translated(&remark.what), remark.look, 0, width);
         }
         return rows;
     };

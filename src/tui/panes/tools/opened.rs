@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::conversation::{CallDecided, CallId, CallState, CallStatus, DecidedBy};
-use crate::text::{self, say};
+use crate::text::{self, say, translated};
 use crate::tui::View;
 use crate::tui::model::Focus;
 use crate::tui::panes::{call, output};
@@ -72,9 +72,9 @@ fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
         decision(&mut rows, decided, width);
     }
     if let CallState::Unusable(why) = &log.proposed.state {
-        rows.push(&say!("unusable, not run: {why}", why = why), Look::Bad, 0, width);
+        rows.push(&say!("unusable, not run: {why}", why = translated(why)), Look::Bad, 0, width);
     } else if let Some(CallStatus::NotRun(why)) = log.finished.as_ref().map(|call| &call.status) {
-        rows.push(&say!("not run: {why}", why = why), Look::Warning, 0, width);
+        rows.push(&say!("not run: {why}", why = translated(why)), Look::Warning, 0, width);
     }
     let Some(detail) = view.model.tools.details.get(id) else { return rows };
     match &detail.result {
@@ -144,7 +144,11 @@ fn decision(rows: &mut Rows, decided: &CallDecided, width: u16) {
         None => {
             rows.push(&say!("denied by {by}", by = by), Look::Warning, 0, width);
             if let Some(reason) = &decided.reason {
-                rows.push(reason, Look::Text, 2, width);
+                // A person's own words stay as they were said.
+                match decided.by {
+                    DecidedBy::Harness => rows.push(&translated(reason), Look::Text, 2, width),
+                    _ => rows.push(reason, Look::Text, 2, width),
+                }
             }
         }
         Some(executed) if *executed != decided.proposed => {
