@@ -254,10 +254,12 @@ mod tests {
             let cell = |y, x| {
                 let cell = screen.cell(y, x).unwrap();
                 // Of a blank only what is behind it shows.
+                let (bg, lined) = (cell.bgcolor(), (cell.inverse(), cell.underline()));
+                let written = (cell.fgcolor(), cell.bold(), cell.dim(), cell.italic());
                 match cell.contents().trim() {
                     _ if cell.is_wide_continuation() => "half".to_owned(),
-                    "" => format!("{:?} {}", cell.bgcolor(), cell.inverse()),
-                    text => format!("{text} {:?} {:?}", cell.fgcolor(), cell.bgcolor()),
+                    "" => format!("{bg:?} {lined:?}"),
+                    text => format!("{text} {bg:?} {lined:?} {written:?}"),
                 }
             };
             (0..SIZE.height).flat_map(|y| (0..SIZE.width).map(move |x| cell(y, x))).collect()
@@ -275,6 +277,9 @@ mod tests {
             Just(Style::new()),
             Just(Style::new().fg(Color::LightCyan)),
             Just(Style::new().bg(Color::Indexed(52)).add_modifier(Modifier::BOLD)),
+            Just(Style::new().fg(Color::LightCyan).add_modifier(Modifier::DIM)),
+            Just(Style::new().add_modifier(Modifier::BOLD | Modifier::DIM)),
+            Just(Style::new().add_modifier(Modifier::ITALIC | Modifier::UNDERLINED)),
             Just(Style::new().fg(Color::Rgb(1, 2, 3)).add_modifier(Modifier::REVERSED)),
         ];
         (text, style)
@@ -321,6 +326,19 @@ mod tests {
         assert_eq!(shown.frame(&rows), 0);
         rows[3].0.push('x');
         assert!(shown.frame(&rows) < 20);
+    }
+
+    #[test]
+    fn a_short_gap_is_written_and_a_blank_has_no_colour() {
+        let mut shown = Shown::new();
+        let plain = Style::new();
+        let row = |text: &str, style| (0..12).map(|_| (text.to_owned(), style)).collect::<Vec<_>>();
+        shown.frame(&row("aaa bbb ccc", plain));
+        shown.frame(&row("xxx yyy zzz", plain));
+        assert!(!shown.terminal.backend().bytes.contains(&b'C'), "no jump over one blank");
+        let mut coloured = Shown::new();
+        coloured.frame(&row("x", plain.fg(Color::Cyan)));
+        assert_eq!(coloured.frame(&row("x   ", plain.fg(Color::Cyan))), 0);
     }
 
     #[test]
