@@ -27,6 +27,8 @@ pub(super) struct Canvas {
     shown: Buffer,
     /// What it should show.
     wanted: Buffer,
+    /// The rows in which the two may differ.
+    touched: Vec<bool>,
     /// Where the terminal's cursor is; `None` if it is hidden.
     cursor: Option<Position>,
     wanted_cursor: Option<Position>,
@@ -44,6 +46,7 @@ impl Canvas {
         Self {
             shown: Buffer::empty(area),
             wanted: Buffer::empty(area),
+            touched: Vec::new(),
             cursor: None,
             wanted_cursor: None,
             position: Position::ORIGIN,
@@ -72,25 +75,33 @@ impl Canvas {
         if !self.known || self.shown.area != area {
             self.known = true;
             self.shown = Buffer::empty(area);
+            self.touched = vec![true; area.height.into()];
             self.cursor = None;
             self.bytes.extend_from_slice(b"\x1b[0m\x1b[?25l\x1b[2J");
-            paint(&self.shown, &self.wanted, &mut self.bytes)?;
+            paint(&self.shown, &self.wanted, &self.touched, &mut self.bytes)?;
         } else {
-            paint(&self.shown, &self.wanted, &mut self.bytes)?;
+            paint(&self.shown, &self.wanted, &self.touched, &mut self.bytes)?;
             if self.bytes.len() > MANY
                 && let Some(moved) = Moved::find(&self.shown, &self.wanted)
             {
                 let mut bytes = Vec::new();
                 moved.write(&mut bytes)?;
                 moved.apply(&mut self.shown);
-                paint(&self.shown, &self.wanted, &mut bytes)?;
+                self.touched[moved.rows()].fill(true);
+                paint(&self.shown, &self.wanted, &self.touched, &mut bytes)?;
                 if bytes.len() < self.bytes.len() {
                     self.bytes = bytes;
                 }
             }
         }
         let drawn = !self.bytes.is_empty();
-        self.shown.clone_from(&self.wanted);
+        let width = usize::from(area.width).max(1);
+        let rows = self.shown.content.chunks_mut(width).zip(self.wanted.content.chunks(width));
+        for ((was, is), touched) in rows.zip(&mut self.touched) {
+            if std::mem::take(touched) {
+                was.clone_from_slice(is);
+            }
+        }
         match (self.cursor, self.wanted_cursor) {
             (Some(_), None) => self.bytes.extend_from_slice(b"\x1b[?25l"),
             (before, Some(at)) => {
@@ -113,17 +124,21 @@ impl Canvas {
 }
 
 /// What makes the terminal show the second, if it shows the first.
-fn paint(shown: &Buffer, wanted: &Buffer, out: &mut Vec<u8>) -> io::Result<()> {
-    pen::write(&differences(shown, wanted), wanted, out)
+fn paint(shown: &Buffer, wanted: &Buffer, touched: &[bool], out: &mut Vec<u8>) -> io::Result<()> {
+    pen::write(&differences(shown, wanted, touched), wanted, out)
 }
 
 /// The cells to write. Whoever overwrites a half of a wide character leaves the other half to the
 /// terminal's taste, so that is written too. (ratatui's own comparison leaves it out.)
-fn differences<'a>(shown: &Buffer, wanted: &'a Buffer) -> Vec<(u16, u16, &'a Cell)> {
+fn differences<'a>(
+    shown: &Buffer,
+    wanted: &'a Buffer,
+    touched: &[bool],
+) -> Vec<(u16, u16, &'a Cell)> {
     let mut updates = Vec::new();
     let end = usize::from(wanted.area.width);
     let rows = shown.content.chunks(end.max(1)).zip(wanted.content.chunks(end.max(1)));
-    for (y, (was, is)) in (0u16..).zip(rows) {
+    for ((y, (was, is)), _) in (0u16..).zip(rows).zip(touched).filter(|(_, touched)| **touched) {
         // Up to here nobody knows what the row holds.
         let mut unknown = 0;
         let mut x = 0;
@@ -155,6 +170,9 @@ impl Backend for Canvas {
     {
         for (x, y, cell) in content {
             let Some(place) = self.wanted.cell_mut((x, y)) else { continue };
+            if let Some(touched) = self.touched.get_mut(usize::from(y)) {
+                *touched = true;
+            }
             *place = pen::visible(cell);
             // Nothing stands behind the second half of a wide character.
             for behind in 1..u16::try_from(cell.symbol().width()).unwrap_or(1) {
@@ -254,10 +272,12 @@ mod tests {
             let cell = |y, x| {
                 let cell = screen.cell(y, x).unwrap();
                 // Of a blank only what is behind it shows.
+                let (bg, lined) = (cell.bgcolor(), (cell.inverse(), cell.underline()));
+                let written = (cell.fgcolor(), cell.bold(), cell.dim(), cell.italic());
                 match cell.contents().trim() {
                     _ if cell.is_wide_continuation() => "half".to_owned(),
-                    "" => format!("{:?} {}", cell.bgcolor(), cell.inverse()),
-                    text => format!("{text} {:?} {:?}", cell.fgcolor(), cell.bgcolor()),
+                    "" => format!("{bg:?} {lined:?}"),
+                    text => format!("{text} {bg:?} {lined:?} {written:?}"),
                 }
             };
             (0..SIZE.height).flat_map(|y| (0..SIZE.width).map(move |x| cell(y, x))).collect()
@@ -275,6 +295,9 @@ mod tests {
             Just(Style::new()),
             Just(Style::new().fg(Color::LightCyan)),
             Just(Style::new().bg(Color::Indexed(52)).add_modifier(Modifier::BOLD)),
+            Just(Style::new().fg(Color::LightCyan).add_modifier(Modifier::DIM)),
+            Just(Style::new().add_modifier(Modifier::BOLD | Modifier::DIM)),
+            Just(Style::new().add_modifier(Modifier::ITALIC | Modifier::UNDERLINED)),
             Just(Style::new().fg(Color::Rgb(1, 2, 3)).add_modifier(Modifier::REVERSED)),
         ];
         (text, style)
@@ -321,6 +344,19 @@ mod tests {
         assert_eq!(shown.frame(&rows), 0);
         rows[3].0.push('x');
         assert!(shown.frame(&rows) < 20);
+    }
+
+    #[test]
+    fn a_short_gap_is_written_and_a_blank_has_no_colour() {
+        let mut shown = Shown::new();
+        let plain = Style::new();
+        let row = |text: &str, style| (0..12).map(|_| (text.to_owned(), style)).collect::<Vec<_>>();
+        shown.frame(&row("aaa bbb ccc", plain));
+        shown.frame(&row("xxx yyy zzz", plain));
+        assert!(!shown.terminal.backend().bytes.contains(&b'C'), "no jump over one blank");
+        let mut coloured = Shown::new();
+        coloured.frame(&row("x", plain.fg(Color::Cyan)));
+        assert_eq!(coloured.frame(&row("x   ", plain.fg(Color::Cyan))), 0);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Rows that stand elsewhere than in the frame before: the terminal can move them itself.
 
 use std::io::{self, Write as _};
+use std::ops::Range;
 
 use ratatui::buffer::{Buffer, Cell};
 
@@ -59,6 +60,11 @@ impl Moved {
             }
         }
         best.map(|(_, moved)| moved)
+    }
+
+    /// The rows of the region.
+    pub(super) fn rows(&self) -> Range<usize> {
+        self.rows.0.into()..self.rows.1.into()
     }
 
     pub(super) fn apply(&self, buffer: &mut Buffer) {

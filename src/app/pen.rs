@@ -124,6 +124,11 @@ fn codes(from: Pen, to: Pen) -> Vec<String> {
             kept -= modifiers;
         }
     }
+    // To some terminals these two are one setting, and the later one counts.
+    let strength = Modifier::BOLD | Modifier::DIM;
+    if from.modifier & strength != to.modifier & strength {
+        kept -= strength;
+    }
     let added = MODIFIERS.iter().filter(|(modifier, _)| (to.modifier - kept).contains(*modifier));
     codes.extend(added.map(|(_, on)| (*on).to_owned()));
     if to.fg != from.fg {
