@@ -3,7 +3,7 @@
 
 mod support;
 
-use support::limpid::World;
+use support::limpid::{World, is_running, wait_until};
 use support::pty::Screen;
 use support::server::{Server, calls, text};
 
@@ -319,6 +319,45 @@ fn the_draft_is_written_in_the_users_editor() {
     assert!(mode.starts_with("-rw------- "), "{mode}");
     let drafts = world.data().join("limpid/drafts");
     assert_eq!(std::fs::read_dir(drafts).unwrap().count(), 0, "nothing is left behind");
+}
+
+/// Whoever reads keys for limpid must not read them for the editor, and be there again afterwards.
+#[test]
+fn an_editor_that_ends_at_once_loses_no_key_before_or_after() {
+    let world = World::new();
+    let variables = [("EDITOR", "true")];
+    let mut screen = Screen::start_with(&world, &["--offline"], 100, 30, &variables);
+    for n in 0..20 {
+        screen.keys(&format!("word{n} "));
+        screen.shows(&format!("│ word{n} "));
+        screen.keys("\x18");
+        screen.keys(&format!("and{n}"));
+        screen.shows(&format!("│ word{n} and{n} "));
+        screen.keys("\x03");
+        screen.hides(&format!("word{n}"));
+    }
+}
+
+/// Ctrl-C goes to all that have the terminal.
+#[test]
+fn ctrl_c_ends_the_editor_and_not_limpid() {
+    let world = World::new();
+    let script = world.home().join("editor");
+    std::fs::write(&script, "#!/bin/sh\nexec sleep 988\n").unwrap();
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let variables = [("EDITOR", script.to_str().unwrap())];
+    let mut screen = Screen::start_with(&world, &["--offline"], 100, 30, &variables);
+    screen.keys("a draft");
+    screen.shows("│ a draft");
+    for _ in 0..10 {
+        screen.keys("\x18");
+        wait_until("the editor has the terminal", || is_running("sleep 988"));
+        screen.keys("\x03");
+        screen.shows("The prompt stays as it was");
+        screen.keys("\x1b[C");
+        screen.hides("The prompt stays as it was");
+        screen.shows("│ a draft");
+    }
 }
 
 #[test]

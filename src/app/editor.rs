@@ -8,6 +8,7 @@ use std::process::ExitStatus;
 
 use tokio::process::{Child, Command};
 
+use super::stdio::Lent;
 use crate::session::own_new_file;
 
 /// An editor that runs.
@@ -16,6 +17,7 @@ pub(super) struct Editor {
     path: PathBuf,
     /// What was handed to it.
     draft: String,
+    _lent: Lent,
 }
 
 impl Editor {
@@ -24,6 +26,10 @@ impl Editor {
     /// # Errors
     /// What could not be done, in words.
     pub(super) fn open(folder: &Path, draft: String) -> Result<Self, String> {
+        let lent = Lent::new();
+        let stdin = lent.and_then(|lent| Ok((lent.stdin()?, lent)));
+        let (stdin, lent) = stdin
+            .map_err(|error| format!("The editor could not be given the terminal: {error}."))?;
         let path = own_new_file(&folder.join("drafts"), "draft", "md", &draft)
             .map_err(|error| format!("The draft could not be written for the editor: {error}."))?;
         let program = program();
@@ -32,10 +38,11 @@ impl Editor {
             .arg(format!("{program} \"$1\""))
             .arg("limpid")
             .arg(&path)
+            .stdin(stdin)
             .kill_on_drop(true)
             .spawn();
         match child {
-            Ok(child) => Ok(Self { child, path, draft }),
+            Ok(child) => Ok(Self { child, path, draft, _lent: lent }),
             Err(error) => {
                 // Nothing of the user's is in it that is not in the draft as well.
                 let _ = fs::remove_file(&path);

@@ -235,14 +235,12 @@ impl App {
                     if let Some(left) = self.update(input, handle, signals).await? {
                         return Ok(left);
                     }
-                }
-                if let Some(draft) = self.edit.take() {
-                    // Its reader would take keys from the editor.
-                    drop(keys);
-                    if let Some(left) = self.edit(draft, handle, signals).await? {
+                    // What was typed after that follows what comes of it.
+                    if let Some(draft) = self.edit.take()
+                        && let Some(left) = self.edit(draft, handle, signals).await?
+                    {
                         return Ok(left);
                     }
-                    keys = self::keys()?;
                 }
                 stale = terminal::is_behind();
                 if !stale {
@@ -295,6 +293,7 @@ impl App {
                         }
                     }
                 };
+                signals.forget_interrupts().await;
                 editor.close(ended)
             }
         };
@@ -428,6 +427,8 @@ impl App {
         if self.mouse {
             terminal::mouse(true)?;
         }
+        // News that came while somebody else had the terminal were missed.
+        terminal::look_again();
         self.screen.forget();
         let size = terminal::size();
         Ok(vec![Input::Resize(size.width, size.height)])

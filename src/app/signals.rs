@@ -68,6 +68,12 @@ impl Signals {
         }
     }
 
+    /// Takes the keys' signals that came while another program had the terminal: they went to all.
+    pub(super) async fn forget_interrupts(&mut self) {
+        let _ = tokio::time::timeout(Duration::ZERO, self.interrupt.recv()).await;
+        let _ = tokio::time::timeout(Duration::ZERO, self.quit.recv()).await;
+    }
+
     /// Whether the terminal is gone, which may be the reason for a failure.
     pub(super) fn terminal_is_gone(&self) -> bool {
         has_ended(&self.terminal, Some(&Timespec::default()))

@@ -27,17 +27,55 @@ fn gone() -> MutexGuard<'static, bool> {
     GONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From here on stdin has nothing to read, now and for ever, and is no terminal.
+/// Stdin that has nothing to read, now and for ever, and is no terminal: a socket without a name, to
+/// which nobody can send.
+fn silence_stdin() -> io::Result<()> {
+    let silence = UnixDatagram::unbound()?;
+    silence.set_nonblocking(true)?;
+    Ok(rustix::stdio::dup2_stdin(&silence)?)
+}
+
+/// From here on there is nothing to read.
 ///
 /// A read of a terminal that is gone returns at once with nothing or an error. crossterm reads on in
 /// both cases and only rests where there is nothing to read *yet*.
 pub(super) fn terminal_is_gone() {
     let mut gone = gone();
-    // A socket without a name, to which nobody can send.
-    let silence = UnixDatagram::unbound()
-        .and_then(|silence| silence.set_nonblocking(true).map(|()| silence))
-        .and_then(|silence| Ok(rustix::stdio::dup2_stdin(&silence)?));
-    *gone = silence.is_ok();
+    *gone = silence_stdin().is_ok();
+}
+
+/// The terminal that another program reads from: while this lives, limpid reads nothing of it.
+/// (crossterm's thread cannot be stopped without a race; so it finds nothing.)
+pub(super) struct Lent(OwnedFd);
+
+impl Lent {
+    /// Lends stdin.
+    ///
+    /// # Errors
+    /// If the system has no descriptor left; nothing is lent then.
+    pub(super) fn new() -> io::Result<Self> {
+        let lent = Self(io::stdin().as_fd().try_clone_to_owned()?);
+        let _held = gone();
+        silence_stdin()?;
+        Ok(lent)
+    }
+
+    /// Stdin for that program.
+    ///
+    /// # Errors
+    /// If the system has no descriptor left.
+    pub(super) fn stdin(&self) -> io::Result<OwnedFd> {
+        self.0.try_clone()
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if !*gone() {
+            // Nothing else can be done with a descriptor that cannot be put back.
+            let _ = rustix::stdio::dup2_stdin(&self.0);
+        }
+    }
 }
 
 /// While it lives, the descriptors are so.
