@@ -87,7 +87,7 @@ fn what_stands_on_the_shell_is_in_the_language_too_and_what_programs_read_is_not
     for (arguments, english, chinese) in [
         (vec!["config"], "built in", "内置"),
         (vec!["doctor"], "none is needed", "也不需要"),
-        (vec!["inspect"], "no session has worked in", "还没有会话"),
+        (vec!["inspect"], "no session has worked in", "工作过的会话"),
         (vec!["trust"], "it needs a terminal", "需要终端"),
         (vec!["--profile", "nope", "models"], "there is no profile \"nope\"", "没有配置档 “nope”"),
         (vec!["config", "set", "lang", "de"], "Nothing was written", "没有写入"),

@@ -228,7 +228,7 @@ fn project_files_start_nothing_and_allow_nothing() {
     plant(&world, "LIMPID_YOLO=1\nYOLO=1\n");
     let server = Server::start(vec![support::server::calls(&[&hook]), text("ok")]);
     let output = world.run(&["exec", "--url", &server.url(), "--model", "m", "go"]);
-    assert!(output.status.success(), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(5), "denied: {}", told(&output));
     assert!(!canary.exists());
 }
 
