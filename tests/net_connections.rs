@@ -4,7 +4,7 @@
 
 mod support;
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Output};
@@ -177,6 +177,53 @@ fn f15_what_no_proxy_excepts_and_this_machine_are_reached_directly() {
         assert!(told.contains("cannot find the host model.invalid"), "{except}: {told}");
     }
     assert!(heads.try_recv().is_err(), "the proxy was asked");
+}
+
+/// A SOCKS 5 proxy that finds every host at this server; tells whom it was asked for.
+fn socks_proxy(server: &Server) -> (String, Receiver<String>) {
+    let to = server.url().trim_start_matches("http://").trim_end_matches("/v1").to_owned();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let (tell, heard) = sync_channel(4);
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut greeting = [0; 2];
+        stream.read_exact(&mut greeting).unwrap();
+        stream.read_exact(&mut vec![0; greeting[1].into()]).unwrap();
+        stream.write_all(&[5, 0]).unwrap();
+        // Version, connect, reserved, a name, its length.
+        let mut head = [0; 5];
+        stream.read_exact(&mut head).unwrap();
+        assert_eq!(head[..4], [5, 1, 0, 3]);
+        let mut name = vec![0; head[4].into()];
+        stream.read_exact(&mut name).unwrap();
+        stream.read_exact(&mut [0; 2]).unwrap();
+        tell.send(String::from_utf8(name).unwrap()).unwrap();
+        stream.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).unwrap();
+        let mut server = TcpStream::connect(to).unwrap();
+        let (mut back, mut client) = (server.try_clone().unwrap(), stream.try_clone().unwrap());
+        std::thread::spawn(move || std::io::copy(&mut back, &mut client));
+        let _ = std::io::copy(&mut stream, &mut server);
+    });
+    (address, heard)
+}
+
+#[test]
+fn f15_a_socks_proxy_is_used_and_named_when_it_fails() {
+    let server = Server::start(vec![text("Through.")]);
+    let (address, asked) = socks_proxy(&server);
+    let world = World::new();
+    let through = |address: &str| {
+        let arguments = ["exec", "--url", "http://model.example/v1", "--model", "m", "go"];
+        let mut command = world.limpid(&arguments);
+        command.env("ALL_PROXY", format!("socks5h://{address}")).output().unwrap()
+    };
+    let output = through(&address);
+    assert_eq!(stdout(&output), "Through.\n", "{}", stderr(&output));
+    assert_eq!(asked.recv().unwrap(), "model.example");
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let told = stderr(&through(&free));
+    assert!(told.contains(&format!("the proxy {free}")), "{told}");
 }
 
 /// A TLS server with one of the certificates in `tests/fixtures/tls`, all signed by

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
+pub mod approval;
+
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -195,6 +197,17 @@ impl Stage {
 
     pub fn press(&mut self, code: KeyCode) {
         self.press_with(code, KeyModifiers::NONE);
+    }
+
+    /// Presses a key; so many milliseconds pass after it.
+    pub fn press_for(&mut self, code: KeyCode, ms: u64) {
+        self.press(code);
+        self.wait(ms);
+    }
+
+    /// As [`Self::press_for`], with a letter.
+    pub fn key(&mut self, letter: char, ms: u64) {
+        self.press_for(KeyCode::Char(letter), ms);
     }
 
     pub fn press_with(&mut self, code: KeyCode, modifiers: KeyModifiers) {
