@@ -184,7 +184,7 @@ fn socks_proxy(server: &Server) -> (String, Receiver<String>) {
     let to = server.url().trim_start_matches("http://").trim_end_matches("/v1").to_owned();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
-    let (tell, heard) = sync_channel(4);
+    let (asked, hosts) = sync_channel(4);
     std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut greeting = [0; 2];
@@ -192,20 +192,20 @@ fn socks_proxy(server: &Server) -> (String, Receiver<String>) {
         stream.read_exact(&mut vec![0; greeting[1].into()]).unwrap();
         stream.write_all(&[5, 0]).unwrap();
         // Version, connect, reserved, a name, its length.
-        let mut head = [0; 5];
-        stream.read_exact(&mut head).unwrap();
-        assert_eq!(head[..4], [5, 1, 0, 3]);
-        let mut name = vec![0; head[4].into()];
+        let mut request = [0; 5];
+        stream.read_exact(&mut request).unwrap();
+        assert_eq!(request[..4], [5, 1, 0, 3]);
+        let mut name = vec![0; request[4].into()];
         stream.read_exact(&mut name).unwrap();
         stream.read_exact(&mut [0; 2]).unwrap();
-        tell.send(String::from_utf8(name).unwrap()).unwrap();
+        asked.send(String::from_utf8(name).unwrap()).unwrap();
         stream.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).unwrap();
         let mut server = TcpStream::connect(to).unwrap();
         let (mut back, mut client) = (server.try_clone().unwrap(), stream.try_clone().unwrap());
         std::thread::spawn(move || std::io::copy(&mut back, &mut client));
         let _ = std::io::copy(&mut stream, &mut server);
     });
-    (address, heard)
+    (address, hosts)
 }
 
 #[test]
