@@ -13,6 +13,8 @@ mod lookup;
 mod moved;
 mod notify;
 mod pen;
+#[cfg(debug_assertions)]
+mod provoked;
 mod reports;
 mod signals;
 mod stdio;
@@ -231,7 +233,7 @@ impl App {
             if !inputs.is_empty() {
                 for input in inputs {
                     #[cfg(debug_assertions)]
-                    provoke_panic(&input);
+                    provoked::panic_at(&input);
                     if let Some(left) = self.update(input, handle, signals).await? {
                         return Ok(left);
                     }
@@ -459,41 +461,6 @@ async fn waiting(keys: &mut Keys) -> Option<Option<io::Result<TerminalEvent>>> {
         Poll::Pending => Poll::Ready(None),
     })
     .await
-}
-
-/// Debug builds panic on the key that a test names, where it says, so that it can see what becomes
-/// of the terminal.
-#[cfg(debug_assertions)]
-#[expect(clippy::panic, reason = "it is what the test asks for")]
-fn provoke_panic(input: &Input) {
-    struct Bomb;
-    impl Drop for Bomb {
-        fn drop(&mut self) {
-            panic!("provoked in a drop by LIMPID_PANIC_KEY");
-        }
-    }
-    let Input::Key(key) = input else { return };
-    if std::env::var("LIMPID_PANIC_KEY").is_ok_and(|name| key.code.to_string() == name) {
-        let text = std::env::var("LIMPID_PANIC_TEXT").unwrap_or_default();
-        match std::env::var("LIMPID_PANIC_IN").as_deref() {
-            Ok("thread") => {
-                std::thread::spawn(move || panic!("provoked by LIMPID_PANIC_KEY {text}"));
-            }
-            Ok("task") => {
-                tokio::spawn(async move { panic!("provoked by LIMPID_PANIC_KEY {text}") });
-            }
-            Ok("drop") => {
-                let _bomb = Bomb;
-                panic!("provoked by LIMPID_PANIC_KEY {text}");
-            }
-            Ok("stderr") => {
-                use std::io::Write as _;
-                let _ = writeln!(io::stderr(), "{text}");
-                let _ = writeln!(io::stdout(), "{text}");
-            }
-            _ => panic!("provoked by LIMPID_PANIC_KEY {text}"),
-        }
-    }
 }
 
 async fn sleep_until(wake: Option<Instant>) {
