@@ -76,6 +76,16 @@ fn a_code_block_and_lines_are_chosen_with_the_keys_that_the_footer_names() {
 }
 
 #[test]
+fn a_block_at_the_end_is_chosen_with_all_that_fits_before_it() {
+    let lines = (1..=12).map(|n| format!("line {n}\n")).collect::<String>();
+    let mut stage = answered(80, 24, &format!("{lines}\n```\nls -l\n```\n"));
+    stage.press(KeyCode::Tab);
+    stage.press(KeyCode::Char('Y'));
+    let screen = stage.screen();
+    assert!(screen.contains(" line 1 ") && screen.contains("▌15 ls -l"), "{screen}");
+}
+
+#[test]
 fn a_call_is_its_command_and_what_came_of_it() {
     let mut stage = Stage::new(120, 40);
     stage.prompt("Look");
@@ -83,7 +93,11 @@ fn a_call_is_its_command_and_what_came_of_it() {
     stage.reply("", &["ls\npwd"]);
     stage.decided(1, Some("ls\npwd"), None);
     stage.started(1);
-    let receipt = Receipt { produced: 4, lines: 2, sent: 20, cut: 0, file: None };
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("0001-call.txt");
+    std::fs::write(&file, "a\nb\n").unwrap();
+    let receipt =
+        Receipt { produced: 4, lines: 2, sent: 20, cut: 0, file: Some(file.display().to_string()) };
     stage.finished(1, CallStatus::Exited(0), 10, receipt, "a\nb\n[exit code 0]\n");
     stage.frame();
     stage.press(KeyCode::Tab);
@@ -99,6 +113,10 @@ fn a_call_is_its_command_and_what_came_of_it() {
     stage.press(KeyCode::Char('c'));
     stage.press(KeyCode::Char('y'));
     assert_eq!(copied(&mut stage), "a\nb\n[exit code 0]");
+    // Where the output is shown, it is what is copied.
+    stage.press(KeyCode::Char('o'));
+    stage.press(KeyCode::Char('y'));
+    assert_eq!(copied(&mut stage), "a\nb");
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn the_prompt_has_the_modes_of_vi() {
     screen.hides("twice");
     screen.keys("0");
     screen.keys("cw");
-    screen.hides("normal");
+    screen.hides("· normal");
     screen.keys("cry");
     screen.shows("│ cry hello ");
     screen.keys("\x1b");

@@ -217,6 +217,11 @@ fn unknown(name: &str, within: Within) -> String {
         }
         _ => {}
     }
+    if name == "keys" || name.starts_with("keys.") {
+        return format!(
+            "{name} is written into the file by hand, below [keys]: limpid config keys lists places and actions"
+        );
+    }
     let here = NAMES.iter().filter(|(_, place)| match within {
         Within::Top => *place != Place::Profile,
         Within::Profile => *place != Place::Top,

@@ -174,7 +174,8 @@ impl Picker {
 
     /// The first line shown where `height` lines fit.
     pub(super) fn top(&self, height: usize) -> usize {
-        self.top.clamp((self.cursor + 1).saturating_sub(height), self.cursor)
+        let last = self.lines.len().saturating_sub(height);
+        self.top.min(last).clamp((self.cursor + 1).saturating_sub(height), self.cursor)
     }
 
     /// What would be copied.

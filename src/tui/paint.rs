@@ -53,8 +53,15 @@ pub(super) fn foot(buf: &mut Buffer, area: Rect, word: &str, theme: &Theme) {
     }
 }
 
-/// Empties an area.
+/// Empties an area. A wide character that reaches into it goes with its other half.
 pub(super) fn clear(buf: &mut Buffer, area: Rect, theme: &Theme) {
+    if let Some(x) = area.x.checked_sub(1) {
+        for y in area.y..area.bottom().min(buf.area.bottom()) {
+            if let Some(cell) = buf.cell_mut((x, y)).filter(|cell| text::width(cell.symbol()) > 1) {
+                cell.set_symbol(" ");
+            }
+        }
+    }
     Clear.render(area, buf);
     buf.set_style(area, theme.style(Look::Text));
 }

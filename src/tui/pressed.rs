@@ -283,6 +283,10 @@ fn text(model: &mut Model, context: Context, key: KeyEvent, now: Instant) {
             }
         }
         Context::Help | Context::Pick => {}
+        Context::ApprovalWaits => {
+            model.note =
+                Some(say!("Not yet: the panel takes keys after a quiet moment.").to_owned());
+        }
         _ if matches!(key.code, KeyCode::Char(_)) => {
             let note = if model.approval.is_some() {
                 say!("That key does nothing here: Esc, then decide.")

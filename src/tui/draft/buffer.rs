@@ -179,7 +179,7 @@ impl Text {
     }
 
     /// An edit can join what stands around it into one grapheme: the place is then after that.
-    fn settled(&self, place: Place) -> Place {
+    pub(super) fn settled(&self, place: Place) -> Place {
         let line = self.line(place.line);
         let mut graphemes = GraphemeCursor::new(place.at, line.len(), true);
         match graphemes.is_boundary(line, 0) {
@@ -272,6 +272,24 @@ impl Text {
             None if place.line + 1 < self.lines.len() => self.word_end(self.line_end(place)),
             None => self.end(),
         }
+    }
+
+    /// The word, or the blanks, that a place is in; with the blanks after it, or else before it.
+    pub(super) fn word_around(&self, place: Place, with_blanks: bool) -> (Place, Place) {
+        let line = self.line(place.line);
+        let words: Vec<(usize, &str)> = line.split_word_bound_indices().collect();
+        let Some(nth) = words.iter().rposition(|(at, _)| *at <= place.at) else {
+            return (place, place);
+        };
+        let (mut from, word) = words[nth];
+        let mut to = from + word.len();
+        let blank = |nth: usize| words.get(nth).filter(|(_, word)| is_blank(word));
+        if with_blanks && let Some((_, blanks)) = blank(nth + 1) {
+            to += blanks.len();
+        } else if with_blanks && let Some((at, _)) = nth.checked_sub(1).and_then(blank) {
+            from = *at;
+        }
+        (self.settled(Place { at: from, ..place }), self.settled(Place { at: to, ..place }))
     }
 
     /// The first of a line that is not blank; its end if there is nothing else.

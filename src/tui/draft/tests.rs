@@ -114,6 +114,23 @@ fn vi_moves_and_changes_as_people_have_it_in_their_fingers() {
         ("你好 |世界", "x", "你好 |界"),
         ("|e\u{301}f", "x", "|f"),
         ("one |two", "dq", "one |two"),
+        ("one t|wo three", "ciw", "one + three"),
+        ("one t|wo three", "diw", "one | three"),
+        ("one t|wo three", "daw", "one |three"),
+        ("one t|wo", "daw", "on|e"),
+        ("o|ne two", "ciqx", "o|e two"),
+        ("|one two two", "ft", "one |two two"),
+        ("|one two two", "2ft", "one two |two"),
+        ("|one two", "tt", "one| two"),
+        ("|one two", "dft", "|wo"),
+        ("|one two", "dtt", "|two"),
+        ("one tw|o", "Fo", "|one two"),
+        ("one tw|o", "dFn", "o|o"),
+        ("one tw|o", "dTn", "on|o"),
+        ("on|e two", "dig", "on|e two"),
+        ("on|e\ntwo", "dgg", "|e\ntwo"),
+        ("|one", "fq", "|one"),
+        ("|one", "dfqx", "|ne"),
         ("one |two", "gx", "one |two"),
     ] {
         assert_eq!(after_vi(text, keys), then, "{keys} in {text:?}");
@@ -339,7 +356,7 @@ proptest! {
     #[test]
     fn any_keys_of_vi_leave_the_cursor_at_a_grapheme(
         text in "[a你e\u{301} \n.]{0,12}",
-        keys in "[hljkweb0^$gGxXsDCSpPuUdcyrioaIAO23Z]{0,24}",
+        keys in "[hljkweb0^$gGxXsDCSpPuUdcyrioaIAO23ZftFT你]{0,24}",
     ) {
         let mut draft = Draft::with_text(&text);
         let mut half = vi::Half::default();

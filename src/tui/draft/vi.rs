@@ -9,7 +9,7 @@ use super::{Draft, Place};
 pub(in crate::tui) struct Half {
     count: Option<usize>,
     operator: Option<Operator>,
-    /// The key of a command of two keys that are no operator and motion: `g`, `r`.
+    /// The first key of `gg`, of `r` and `f F t T` with a character, and of `iw` and `aw`.
     first: Option<char>,
 }
 
@@ -70,18 +70,47 @@ impl Draft {
 
     /// Takes a key in normal mode.
     pub(in crate::tui) fn vi(&mut self, half: &mut Half, key: char) -> Came {
+        let came = self.take(half, key);
+        if came != Came::Insert {
+            self.stay_on_text();
+        }
+        came
+    }
+
+    fn take(&mut self, half: &mut Half, key: char) -> Came {
         match (half.first.take(), key) {
             (Some('r'), with) => {
                 let count = half.count.take().unwrap_or(1);
                 self.overwrite(count, with);
                 return Came::Nothing;
             }
-            (None, 'g') => {
-                half.first = Some('g');
+            (Some(how @ ('f' | 'F' | 't' | 'T')), with) => {
+                let Half { count, operator, .. } = std::mem::take(half);
+                let motion = self.find(how, with, count.unwrap_or(1));
+                return match (motion, operator) {
+                    (None, _) => Came::Nothing,
+                    (Some(motion), Some(operator)) => self.pass(operator, &motion),
+                    (Some(motion), None) => {
+                        self.go(motion.to);
+                        Came::Nothing
+                    }
+                };
+            }
+            (Some(how @ ('i' | 'a')), 'w') => {
+                let operator = std::mem::take(half).operator;
+                let (from, to) = self.text.word_around(self.cursor, how == 'a');
+                return operator.map_or(Came::Nothing, |operator| self.apply(operator, from, to));
+            }
+            (None, first @ ('g' | 'f' | 'F' | 't' | 'T')) => {
+                half.first = Some(first);
                 return Came::Nothing;
             }
             (None, 'r') if half.operator.is_none() => {
                 half.first = Some('r');
+                return Came::Nothing;
+            }
+            (None, first @ ('i' | 'a')) if half.operator.is_some() => {
+                half.first = Some(first);
                 return Came::Nothing;
             }
             (None, digit @ '0'..='9') if digit != '0' || half.count.is_some() => {
@@ -89,7 +118,8 @@ impl Draft {
                 half.count = Some((half.count.unwrap_or(0) * 10 + digit).min(MOST));
                 return Came::Nothing;
             }
-            (Some('g'), key) if key != 'g' => {
+            (Some('g'), 'g') => {}
+            (Some(_), _) => {
                 *half = Half::default();
                 return Came::Nothing;
             }
@@ -103,14 +133,10 @@ impl Draft {
         }
         let Half { count, operator, .. } = std::mem::take(half);
         let count = count.unwrap_or(1);
-        let came = match operator {
+        match operator {
             Some(operator) => self.operate(operator, key, count),
             None => self.command(key, count),
-        };
-        if came != Came::Insert {
-            self.stay_on_text();
         }
-        came
     }
 
     fn command(&mut self, key: char, count: usize) -> Came {
@@ -175,19 +201,42 @@ impl Draft {
         }
         // `cw` leaves the blank after the word.
         let key = if operator == Operator::Change && key == 'w' { 'e' } else { key };
-        let Some(Motion { to, inclusive }) = self.motion(key, count) else {
+        let Some(mut motion) = self.motion(key, count) else {
             return Came::Nothing;
         };
-        let from = self.cursor.min(to);
-        let mut to = self.cursor.max(to);
-        if inclusive && to != self.text.line_end(to) {
+        // The last word of a line ends with the line.
+        let Motion { to, .. } = motion;
+        if key == 'w' && to.line > self.cursor.line && to == self.text.line_text(to) {
+            motion.to = self.text.line_end(Place { line: to.line - 1, at: 0 });
+        }
+        self.pass(operator, &motion)
+    }
+
+    /// Does it with what a motion passes.
+    fn pass(&mut self, operator: Operator, motion: &Motion) -> Came {
+        let from = self.cursor.min(motion.to);
+        let mut to = self.cursor.max(motion.to);
+        if motion.inclusive && to != self.text.line_end(to) {
             to = self.text.grapheme_after(to);
         }
-        // The last word of a line ends with the line.
-        if key == 'w' && to.line > from.line && to == self.text.line_text(to) {
-            to = self.text.line_end(Place { line: to.line - 1, at: 0 });
-        }
         self.apply(operator, from, to)
+    }
+
+    /// To a character of this line (`f`, `F`), or to the side of it that is nearer (`t`, `T`).
+    fn find(&self, how: char, with: char, count: usize) -> Option<Motion> {
+        let line = &self.text.lines().get(self.cursor.line)?.text;
+        let on = |at| Place { at, ..self.cursor };
+        if matches!(how, 'f' | 't') {
+            let from = self.text.grapheme_after(self.cursor).at.max(self.cursor.at);
+            let (at, _) = line.get(from..)?.match_indices(with).nth(count - 1)?;
+            let found = self.text.settled(on(from + at));
+            let to = if how == 'f' { found } else { self.text.grapheme_before(found) };
+            return Some(Motion { to, inclusive: true });
+        }
+        let (at, _) = line[..self.cursor.at].rmatch_indices(with).nth(count - 1)?;
+        let found = self.text.settled(on(at));
+        let to = if how == 'F' { found } else { self.text.grapheme_after(found) };
+        Some(Motion { to, inclusive: false })
     }
 
     fn apply(&mut self, operator: Operator, from: Place, to: Place) -> Came {

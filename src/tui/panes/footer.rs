@@ -132,6 +132,9 @@ fn word(view: &View<'_>, context: Context, binding: &keymap::Binding) -> &'stati
             ""
         }
         (Context::List, Action::Ask) if !model.asks_for_models() => "",
+        (Context::Prompt, Action::Back) if model.setup.keymap.is_vi() && model.prompt.is_text() => {
+            say!("normal mode")
+        }
         (Context::Prompt, Action::Back) if model.approval.is_some() => say!("deny"),
         (Context::Prompt, Action::TakeOffer) => model.offer.as_ref().map_or("", Offer::word),
         (Context::Prompt, Action::Back) if model.offer.is_some() && !model.running => {

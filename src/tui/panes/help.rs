@@ -40,12 +40,18 @@ const EDITING: [(&str, Phrase); 8] = [
 /// With the keys of vi.
 const VI: [(&str, Phrase); 4] = [
     ("Esc", phrase("ends the writing of text: keys are commands then; once more stops")),
-    ("h j k l w b e", phrase("go, as do 0 ^ $ gg G; a number before repeats")),
+    (
+        "h j k l w b e",
+        phrase("go, as do 0 ^ $ gg G and f F t T with a character; a number repeats"),
+    ),
     (
         "i a I A o O",
         phrase("text again: here, after, at the start, at the end, on a line of its own"),
     ),
-    ("d c y x s r p u", phrase("as in vi, with a motion or twice; D C S X P; U does it again")),
+    (
+        "d c y x s r p u",
+        phrase("as in vi, with a motion, iw, aw or twice; D C S X P; U does it again"),
+    ),
 ];
 
 const DANGERS: Phrase = phrase(

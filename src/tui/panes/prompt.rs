@@ -257,6 +257,11 @@ impl Prompt {
         self.normal.is_some()
     }
 
+    /// Whether text is being typed, which Esc ends in vi.
+    pub(in crate::tui) fn is_text(&self) -> bool {
+        self.normal.is_none() && !self.draft.is_empty()
+    }
+
     /// Takes a key as vi does: Esc ends the writing of text, and then keys are commands. Whether there
     /// was anything in it for vi; in an empty draft and where nothing is typed in part, Esc is not.
     pub(in crate::tui) fn vi(&mut self, key: KeyEvent) -> bool {

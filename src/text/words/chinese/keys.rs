@@ -182,14 +182,17 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "ends the writing of text: keys are commands then; once more stops",
         "结束输入文字：之后按键就是命令；再按一次则停止",
     ),
-    ("go, as do 0 ^ $ gg G; a number before repeats", "移动，0 ^ $ gg G 也是；前面加数字则重复"),
+    (
+        "go, as do 0 ^ $ gg G and f F t T with a character; a number repeats",
+        "移动，0 ^ $ gg G 和 f F t T 加字符也是；前面加数字则重复",
+    ),
     (
         "text again: here, after, at the start, at the end, on a line of its own",
         "重新输入文字：此处、其后、行首、行尾、另起一行",
     ),
     (
-        "as in vi, with a motion or twice; D C S X P; U does it again",
-        "同 vi，接移动或按两次；还有 D C S X P；U 重做",
+        "as in vi, with a motion, iw, aw or twice; D C S X P; U does it again",
+        "同 vi，接移动、iw、aw 或按两次；还有 D C S X P；U 重做",
     ),
     ("Words in the prompt", "提示词中的指令"),
     ("Dangerous commands", "危险命令"),

@@ -178,4 +178,6 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("No such turn: the last one is {last}.", "没有这一轮：最后一轮是 {last}。"),
     ("/turn alone lists; /turn NUMBER shows one.", "/turn 单独使用列出各轮；/turn 轮次 显示一轮。"),
     ("Nothing was sent yet.", "尚未发送任何内容。"),
+    ("Not yet: the panel takes keys after a quiet moment.", "还不行：安静片刻之后面板才接受按键。"),
+    ("normal mode", "普通模式"),
 ];

@@ -201,14 +201,16 @@ impl Tools {
         self.select(to);
     }
 
-    /// The selected or opened call: its command, and below it what is shown of what came of it.
+    /// The selected or opened call: its command, and below it what the model was told; of one whose
+    /// output is shown, that alone.
     pub(in crate::tui) fn copyable(&self, session: &Session) -> Option<Copyable> {
         let id = self.opened.as_ref().or_else(|| self.calls.get(self.selected()))?;
         let command = call::command(session.calls.get(id)?);
-        let written = self.output.as_ref().and_then(Output::text);
-        let detail = self.details.get(id);
-        let told = detail.map(Detail::told);
-        Some(Copyable::of_parts([command, written.as_deref().or(told).unwrap_or_default()]))
+        if let Some(written) = self.output.as_ref().and_then(Output::text) {
+            return Some(Copyable::plain(written));
+        }
+        let told = self.details.get(id).map(Detail::told);
+        Some(Copyable::of_parts([command, told.unwrap_or_default()]))
     }
 
     /// Asks for the opened call's output if it is to be shown and was not read yet.

@@ -319,4 +319,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "Set it (export {name}=…) and start limpid again: limpid --profile {profile}",
         "请设置（export {name}=…）并重新启动：limpid --profile {profile}",
     ),
+    (
+        "{name} is written into the file by hand, below [keys]: limpid config keys lists places and actions",
+        "{name} 要手工写进文件的 [keys] 之下：limpid config keys 列出位置和动作",
+    ),
 ];
