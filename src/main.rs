@@ -1,17 +1,26 @@
 //! Start-up only.
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
-fn main() -> color_eyre::Result<ExitCode> {
+use limpid::text::{self, Show};
+
+fn main() -> ExitCode {
     if std::env::args_os()
         .nth(1)
         .is_some_and(|argument| argument == limpid::tools::minder::ARGUMENT)
     {
-        return Ok(limpid::tools::minder::main());
+        return limpid::tools::minder::main();
     }
     keep_memory_private();
-    color_eyre::install()?;
-    limpid::cli::run(std::env::args_os())
+    let ended = color_eyre::install().and_then(|()| limpid::cli::run(std::env::args_os()));
+    ended.unwrap_or_else(|report| {
+        let backtrace = std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0");
+        let told = if backtrace { format!("{report:?}") } else { format!("{report:#}") };
+        // Where stderr is gone, nobody can be told.
+        let _ = writeln!(std::io::stderr(), "limpid: {}", text::visible(&told, Show::Prose));
+        ExitCode::FAILURE
+    })
 }
 
 /// The environment may hold a key: commands, which run as the same user, cannot read it from this

@@ -77,8 +77,8 @@ fn a_code_block_and_lines_are_chosen_with_the_keys_that_the_footer_names() {
 
 #[test]
 fn a_block_at_the_end_is_chosen_with_all_that_fits_before_it() {
-    let lines = (1..=12).map(|n| format!("line {n}\n")).collect::<String>();
-    let mut stage = answered(80, 24, &format!("{lines}\n```\nls -l\n```\n"));
+    let lines: Vec<String> = (1..=12).map(|n| format!("line {n}")).collect();
+    let mut stage = answered(80, 24, &format!("{}\n\n```\nls -l\n```\n", lines.join("\n")));
     stage.press(KeyCode::Tab);
     stage.press(KeyCode::Char('Y'));
     let screen = stage.screen();

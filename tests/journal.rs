@@ -327,3 +327,37 @@ fn a_journal_of_an_older_limpid_is_read_in_full() {
     }
     assert!(stdout(&world.run(&["inspect", "2026"])).contains("failed    HTTP 404: No such model"));
 }
+
+/// What stands in the place of a journal may never end, or lead elsewhere.
+#[test]
+fn what_is_no_journal_holds_nobody_up_and_is_told_in_a_sentence() {
+    let world = World::new();
+    assert!(world.run(&["exec", "--offline", "--offline-pace", "full", "hello"]).status.success());
+    let sessions = world.data().join("limpid/sessions");
+    let planted = |name: &str| {
+        let path = sessions.join(name);
+        std::fs::create_dir(&path).unwrap();
+        path.join("journal.jsonl")
+    };
+    let pipe = planted("2026-01-01-000001-aaaa");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    std::os::unix::fs::symlink("/dev/zero", planted("2026-01-01-000002-bbbb")).unwrap();
+    std::fs::create_dir(planted("2026-01-01-000003-cccc")).unwrap();
+    let sparse = std::fs::File::create(planted("2026-01-01-000004-dddd")).unwrap();
+    sparse.set_len(3 << 30).unwrap();
+    std::fs::write(planted("2026-01-01-000005-eeee"), "{\"a\":[[[[[").unwrap();
+    let listed = world.run(&["inspect"]);
+    assert_eq!(stdout(&listed).lines().count(), 1, "{}", stdout(&listed));
+    assert!(world.run(&["inspect", "last"]).status.success());
+    for name in ["aaaa", "bbbb", "cccc", "dddd", "eeee"] {
+        let number = u32::from(name.as_bytes()[0] - b'a') + 1;
+        let output = world.run(&["inspect", &format!("2026-01-01-00000{number}-{name}")]);
+        assert_eq!(output.status.code(), Some(1));
+        let told = stderr(&output);
+        assert!(told.starts_with("limpid: ") && told.lines().count() == 1, "{told}");
+        assert!(told.contains("journal.jsonl") && !told.contains('\x1b'), "{told}");
+    }
+    let mut screen = support::pty::Screen::start(&world, support::limpid::OFFLINE, 100, 30);
+    screen.keys("\x12");
+    screen.shows("hello");
+}

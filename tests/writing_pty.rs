@@ -3,6 +3,7 @@
 
 mod support;
 
+use rustix::process::Signal;
 use support::limpid::{World, is_running, wait_until};
 use support::pty::Screen;
 use support::server::{Server, calls, text};
@@ -357,6 +358,22 @@ fn ctrl_c_ends_the_editor_and_not_limpid() {
         screen.keys("\x1b[C");
         screen.hides("The prompt stays as it was");
         screen.shows("│ a draft");
+    }
+}
+
+/// An editor that limpid does not outlive would share the terminal with the shell.
+#[test]
+fn a_signal_that_ends_limpid_ends_its_editor_too() {
+    for signal in [Signal::TERM, Signal::HUP] {
+        let world = World::new();
+        let editor = "sleep 987; true # ";
+        let arguments = ["--offline"];
+        let mut screen = Screen::start_with(&world, &arguments, 100, 30, &[("EDITOR", editor)]);
+        screen.keys("\x18");
+        wait_until("the editor has the terminal", || is_running("sleep 987"));
+        screen.signal(signal);
+        screen.end();
+        wait_until("the editor is gone", || !is_running("sleep 987"));
     }
 }
 

@@ -10,6 +10,7 @@ use tokio::process::{Child, Command};
 
 use super::stdio::Lent;
 use crate::session::own_new_file;
+use crate::tools;
 
 /// An editor that runs.
 pub(super) struct Editor {
@@ -39,7 +40,6 @@ impl Editor {
             .arg("limpid")
             .arg(&path)
             .stdin(stdin)
-            .kill_on_drop(true)
             .spawn();
         match child {
             Ok(child) => Ok(Self { child, path, draft, _lent: lent }),
@@ -63,6 +63,16 @@ impl Editor {
             },
             Ok(status) => stays(format!("The editor ({}) failed: {status}", program())),
             Err(error) => stays(format!("The editor cannot be waited for ({error})")),
+        }
+    }
+}
+
+/// An editor that limpid does not outlive would go on with a terminal that the shell reads, too.
+impl Drop for Editor {
+    fn drop(&mut self) {
+        // There is none once it was waited for.
+        if let Some(pid) = self.child.id() {
+            tools::hang_up(pid);
         }
     }
 }

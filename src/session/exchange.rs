@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use super::private::open_own;
 use super::private::own_file;
 use crate::conversation::TurnNumber;
 use crate::wire::ResponseHead;
@@ -69,12 +70,12 @@ pub fn read_exchange(session: &Path, turn: TurnNumber, attempt: u32) -> Kept {
 }
 
 fn read(session: &Path, turn: TurnNumber, attempt: u32) -> io::Result<KeptResponse> {
-    let mut file = File::open(path(session, turn, attempt, "http"))?;
+    let mut file = open_own(&path(session, turn, attempt, "http"))?;
     let (mut first, omitted, last) = both_ends(&mut file, 2 * PART, PART)?;
     let mark = first.windows(4).position(|window| window == b"\r\n\r\n");
     let body = mark.map_or(first.len(), |at| at + 4);
     let rest = first.split_off(body);
-    let times = match File::open(path(session, turn, attempt, "times")) {
+    let times = match open_own(&path(session, turn, attempt, "times")) {
         Ok(mut file) => both_ends(&mut file, TIMES, TIMES)?,
         // Written by an older limpid.
         Err(error) if error.kind() == io::ErrorKind::NotFound => (Vec::new(), 0, Vec::new()),

@@ -4,7 +4,7 @@
 //! loop ends. Order is kept against `kill -9`, not against power loss.
 
 use std::fs::{DirBuilder, File};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ use time::OffsetDateTime;
 use time::macros::format_description;
 
 use super::exchange::ExchangeWriter;
+use super::private::open_own;
 use super::private::{own_directory, own_file};
 use crate::conversation::{Session, Stamped, TurnNumber};
 use crate::wire::ResponseHead;
@@ -206,6 +207,9 @@ pub enum JournalError {
     },
 }
 
+/// Bytes of a header's line at most: what is longer is none.
+const LONGEST_HEADER: u64 = 64 * 1024;
+
 /// Reads the journal in a session's directory. Damaged lines are skipped and named.
 ///
 /// # Errors
@@ -213,7 +217,7 @@ pub enum JournalError {
 pub fn load(session: &Path) -> Result<Loaded, JournalError> {
     let path = session.join("journal.jsonl");
     let io = |source| JournalError::Io { path: path.clone(), source };
-    let mut reader = BufReader::with_capacity(1 << 16, File::open(&path).map_err(io)?);
+    let mut reader = BufReader::with_capacity(1 << 16, open_own(&path).map_err(io)?);
     let header = header(&mut reader, &path)?;
     let mut loaded = Loaded { header, session: Session::default(), notices: Vec::new() };
     let mut line = Vec::new();
@@ -240,7 +244,7 @@ pub fn load(session: &Path) -> Result<Loaded, JournalError> {
 
 pub(super) fn header(reader: &mut impl BufRead, path: &Path) -> Result<Header, JournalError> {
     let mut line = Vec::new();
-    reader
+    Read::take(reader, LONGEST_HEADER)
         .read_until(b'\n', &mut line)
         .map_err(|source| JournalError::Io { path: path.to_owned(), source })?;
     let header: Header = serde_json::from_slice(&line).map_err(|error| JournalError::NoHeader {

@@ -1,12 +1,13 @@
 //! Which sessions there are, and where.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::journal::{Header, header};
+use super::private::open_own;
 use crate::conversation::{Origin, Record, Role, Stamped};
 
 /// Where sessions are kept: `$XDG_DATA_HOME/limpid/sessions`, else below `~/.local/share`.
@@ -49,7 +50,7 @@ pub fn list(sessions: &Path, directory: Option<&Path>) -> io::Result<Vec<Listed>
 
 fn of(session: &Path) -> io::Result<Listed> {
     let journal = session.join("journal.jsonl");
-    let file = File::open(&journal)?;
+    let file = open_own(&journal)?;
     let changed = file.metadata()?.modified()?;
     let mut reader = BufReader::new(file.take(BEGINNING));
     let header = header(&mut reader, &journal).map_err(io::Error::other)?;
@@ -82,7 +83,7 @@ fn bytes_in(directory: &Path) -> u64 {
 pub fn latest_of(sessions: &Path, directory: &Path) -> io::Result<Option<PathBuf>> {
     Ok(newest_first(sessions)?.into_iter().find(|path| {
         let journal = path.join("journal.jsonl");
-        File::open(&journal).is_ok_and(|file| {
+        open_own(&journal).is_ok_and(|file| {
             header(&mut BufReader::new(file), &journal)
                 .is_ok_and(|header| header.directory == directory)
         })

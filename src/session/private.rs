@@ -1,16 +1,29 @@
 //! The directories and files that limpid keeps for itself: its user's alone, and never through a
 //! link, which could lead what is kept to where others read it.
 
-use std::fs::{DirBuilder, OpenOptions, Permissions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
+
 /// How such a file is opened; what for, the caller adds.
 pub fn own_file() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+    options.mode(0o600).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
     options
+}
+
+/// Opens a file for reading that should be limpid's own: nothing else than a file, for a pipe or a
+/// device may never end.
+///
+/// # Errors
+/// What the file system says, or that it is none.
+pub(super) fn open_own(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no file")) }
 }
 
 /// Writes a text into a new file `STEM-PID-N.ENDING` of the folder, which is made if need be.

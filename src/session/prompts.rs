@@ -1,12 +1,12 @@
 //! The prompts of earlier sessions of a directory, for searching them: the newest sessions only, and
 //! of long journals the end.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 use std::path::Path;
 
 use super::journal::header;
 use super::listing::newest_first;
+use super::private::open_own;
 use crate::conversation::{Origin, Record, Role, Stamped};
 
 /// Sessions that are read.
@@ -38,7 +38,7 @@ pub fn earlier_prompts(sessions: &Path, directory: &Path, most: usize) -> io::Re
 
 /// The prompts of one session, oldest first; `None` if it is another directory's.
 fn of_session(journal: &Path, directory: &Path) -> io::Result<Option<Vec<String>>> {
-    let mut reader = BufReader::new(File::open(journal)?);
+    let mut reader = BufReader::new(open_own(journal)?);
     match header(&mut reader, journal) {
         Ok(header) if header.directory == directory => {}
         _ => return Ok(None),

@@ -63,6 +63,18 @@ pub fn can_be_continued() -> bool {
     })
 }
 
+/// Tells a process and all that descend from it that the terminal is not theirs any more (SIGHUP), also
+/// those that are stopped. What ends of itself meanwhile is not missed.
+pub fn hang_up(pid: u32) {
+    use rustix::process::{Signal, kill_process};
+    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
+    let below = running().map(|table| descendants(&table, pid)).unwrap_or_default();
+    for pid in below.iter().map(|process| process.pid).chain([pid]) {
+        let _ = kill_process(pid, Signal::HUP);
+        let _ = kill_process(pid, Signal::CONT);
+    }
+}
+
 /// The processes of the table that descend from this one, without itself.
 pub(super) fn descendants(table: &[Process], ancestor: Pid) -> Vec<Process> {
     let mut family = HashSet::from([ancestor.as_raw_nonzero().get()]);

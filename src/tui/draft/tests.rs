@@ -59,6 +59,22 @@ fn after_vi(text: &str, keys: &str) -> String {
     lines.join("\n")
 }
 
+/// What is long enough to be folded when it is pasted.
+#[test]
+fn vi_puts_long_texts_back_as_lines() {
+    let mut draft = Draft::folding();
+    draft.paste(&"x".repeat(1001));
+    draft.paste("\n1\n2\n3\n4\n5\n6\n7\n8\nend");
+    let mut half = vi::Half::default();
+    for keys in ["ggddpihi", "gg10yyGpA!", "ggyyPp", "Gddppdd", "gg99ddup"] {
+        for key in keys.chars() {
+            draft.vi(&mut half, key);
+        }
+        let line = &draft.text.lines()[draft.cursor.line].text;
+        assert!(draft.cursor.at <= line.len(), "{keys}");
+    }
+}
+
 #[test]
 fn vi_moves_and_changes_as_people_have_it_in_their_fingers() {
     for (text, keys, then) in [
@@ -127,6 +143,7 @@ fn vi_moves_and_changes_as_people_have_it_in_their_fingers() {
         ("one tw|o", "Fo", "|one two"),
         ("one tw|o", "dFn", "o|o"),
         ("one tw|o", "dTn", "on|o"),
+        ("a|b", "3rX", "a|b"),
         ("on|e two", "dig", "on|e two"),
         ("on|e\ntwo", "dgg", "|e\ntwo"),
         ("|one", "fq", "|one"),

@@ -285,23 +285,23 @@ impl Draft {
                     (Text::line_start(self.cursor), taken)
                 };
                 self.go(at);
-                self.paste(&text);
+                self.insert(&text);
+                let line = line.min(self.text.end().line);
                 self.go(self.text.line_text(Place { line, at: 0 }));
             }
             None => {
                 if after && self.cursor != end {
                     self.go(self.text.grapheme_after(self.cursor));
                 }
-                self.paste(&taken);
+                self.insert(&taken);
                 self.go(self.text.grapheme_before(self.cursor));
             }
         }
     }
 
     fn overwrite(&mut self, count: usize, with: char) {
-        let to = self.graphemes_after(count);
-        let from = self.cursor;
-        if self.text.exact(from, to).is_empty() {
+        let (from, to) = (self.cursor, self.graphemes_after(count));
+        if to == self.graphemes_after(count - 1) {
             return;
         }
         self.replace(from, to, &with.to_string().repeat(count));
