@@ -323,4 +323,5 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "{name} is written into the file by hand, below [keys]: limpid config keys lists places and actions",
         "{name} 要手工写进文件的 [keys] 之下：limpid config keys 列出位置和动作",
     ),
+    ("it is no file", "它不是文件"),
 ];
