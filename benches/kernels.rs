@@ -29,7 +29,7 @@ use limpid::wire::{
 };
 use serde::de::IgnoredAny;
 use sha2::{Digest as _, Sha256};
-use stage::Stage;
+use stage::{Stage, long};
 
 /// Work and its baseline, and how many times longer the work takes. `bytes` is what both go over.
 fn compare<A, B>(
@@ -142,19 +142,6 @@ fn streaming_frames(before: usize) -> Duration {
     start.elapsed()
 }
 
-/// A stage after so many prompts, with an answer of 20 lines each.
-fn long_conversation(prompts: usize) -> Stage {
-    let mut stage = Stage::new(120, 40);
-    let text = "A line of ordinary text.\n".repeat(20);
-    for _ in 0..prompts {
-        stage.prompt("more");
-        stage.reply(&text, &["ls"]);
-    }
-    stage.request();
-    stage.frame();
-    stage
-}
-
 /// These need not the whole machinery: it is the ratio that says something.
 fn frames() {
     let best = |work: &mut dyn FnMut() -> Duration| (0..5).map(|_| work()).min().unwrap();
@@ -166,7 +153,7 @@ fn frames() {
     let long = best(&mut || streaming_frames(200_000));
     report("Markdown that arrives after 200 kB", long, short, "after 1 kB");
     let scroll = |prompts: usize| {
-        let mut stage = long_conversation(prompts);
+        let mut stage = long::conversation(prompts);
         best(&mut || {
             let start = Instant::now();
             for number in 0..200 {

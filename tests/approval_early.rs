@@ -150,12 +150,7 @@ fn a_burst_decides_nothing_though_the_program_is_held_up() {
 /// A1: a key from before the panel could be read does not decide, however late it is taken.
 #[test]
 fn a_stall_is_no_quiet_time() {
-    let mut stage = Stage::new(100, 30);
-    stage.prompt("go");
-    stage.request();
-    stage.reply("", &["ls"]);
-    stage.ask(1);
-    stage.frame();
+    let mut stage = asked(&["ls"]);
     stage.stall(700);
     stage.key('y', 200);
     assert!(stage.sent.is_empty());
@@ -172,12 +167,7 @@ fn a_late_tick_waits_once_more_for_keys_that_are_on_their_way() {
     stage.key('e', 50);
     assert!(stage.sent.is_empty());
 
-    let mut stage = Stage::new(100, 30);
-    stage.prompt("go");
-    stage.request();
-    stage.reply("", &["ls"]);
-    stage.ask(1);
-    stage.frame();
+    let mut stage = asked(&["ls"]);
     stage.stall(700);
     stage.input(Input::Tick);
     stage.key('y', 200);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use cpu_time::ThreadTime;
 use limpid::approval::analyse;
 use limpid::text::wrap;
-use stage::Stage;
+use stage::long;
 
 /// The least CPU time of several tries.
 fn cost(tries: usize, mut work: impl FnMut()) -> Duration {
@@ -92,14 +92,7 @@ fn a_long_line_wraps_in_linear_time() {
 
 /// What a frame with a new word of the answer costs after so many prompts.
 fn frame_after(prompts: usize) -> Duration {
-    let mut stage = Stage::new(120, 40);
-    let text = "A line of ordinary text.\n".repeat(20);
-    for _ in 0..prompts {
-        stage.prompt("more");
-        stage.reply(&text, &["ls"]);
-    }
-    stage.request();
-    stage.frame();
+    let mut stage = long::conversation(prompts);
     cost(5, || {
         for _ in 0..10 {
             stage.text("word ");

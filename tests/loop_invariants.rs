@@ -208,6 +208,19 @@ impl Rig {
         self.handle.commands.send(command).await.unwrap();
     }
 
+    /// Goes on; nothing is to be decided. Why it ended.
+    async fn continued(&mut self) -> TransitionReason {
+        self.send(Command::Continue).await;
+        loop {
+            if let Event::Record(stamped) = self.handle.events.recv().await.unwrap() {
+                self.session.apply(&stamped);
+                if let Record::Ended(reason) = &stamped.record {
+                    return reason.clone();
+                }
+            }
+        }
+    }
+
     fn assert_sound(&self) {
         let branch = self.session.branch();
         assert_eq!(check(&branch), Ok(()), "{branch:#?}");
@@ -432,16 +445,7 @@ fn the_turn_limit_ends_the_loop_and_continue_goes_on() {
         let reason = rig.prompt("go", &mut vec![].into_iter()).await;
         assert_eq!(reason, TransitionReason::TurnLimit(2));
         rig.assert_sound();
-        rig.send(Command::Continue).await;
-        let reason = loop {
-            if let Event::Record(stamped) = rig.handle.events.recv().await.unwrap() {
-                rig.session.apply(&stamped);
-                if let Record::Ended(reason) = &stamped.record {
-                    break reason.clone();
-                }
-            }
-        };
-        assert_eq!(reason, TransitionReason::Answered);
+        assert_eq!(rig.continued().await, TransitionReason::Answered);
         assert_eq!(rig.session.turns.len(), 4);
     });
 }
@@ -454,16 +458,7 @@ fn the_turn_limit_within_a_pause_ends_the_loop_and_continue_goes_on() {
         let mut rig = rig(vec![Scripted { reply, stop: false }], Mode::Yolo, 1);
         let reason = rig.prompt("go", &mut vec![].into_iter()).await;
         assert_eq!(reason, TransitionReason::TurnLimit(1));
-        rig.send(Command::Continue).await;
-        let reason = loop {
-            if let Event::Record(stamped) = rig.handle.events.recv().await.unwrap() {
-                rig.session.apply(&stamped);
-                if let Record::Ended(reason) = &stamped.record {
-                    break reason.clone();
-                }
-            }
-        };
-        assert_eq!(reason, TransitionReason::Answered);
+        assert_eq!(rig.continued().await, TransitionReason::Answered);
         let told: Vec<_> = rig.session.branch().iter().map(|entry| entry.text()).collect();
         assert_eq!(told, ["system", "go", "I look.", "done"]);
     });

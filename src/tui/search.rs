@@ -221,14 +221,9 @@ pub(super) fn act(model: &mut Model, context: Context, action: Action) -> bool {
             _ => end(model),
         },
         (Context::Search, Action::Back) => end(model),
-        (
-            Context::Conversation
-            | Context::Tools
-            | Context::Call
-            | Context::Inspector
-            | Context::Message,
-            Action::Back,
-        ) if model.searched(model.focus).is_some() => end(model),
+        (context, Action::Back) if context.is_pane() && model.searched(model.focus).is_some() => {
+            end(model);
+        }
         (Context::Tools | Context::Inspector, Action::Open | Action::Show(_)) => {
             if let Some(search) = model.search.as_mut().filter(|s| s.pane == model.focus) {
                 search.near();

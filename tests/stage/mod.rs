@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 pub mod approval;
+pub mod long;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};

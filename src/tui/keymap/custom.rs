@@ -59,8 +59,6 @@ const VI: [(Action, &[Key]); 4] = [
     (Action::Palette, &[letter(':')]),
     (Action::Back, &[letter('i')]),
 ];
-const PANES: [Context; 5] =
-    [Context::Conversation, Context::Tools, Context::Call, Context::Inspector, Context::Message];
 
 const fn ctrl(c: char) -> Key {
     Key(KeyCode::Char(c), KeyModifiers::CONTROL)
@@ -117,7 +115,7 @@ impl Keymap {
 
     fn add_vi(&mut self) {
         self.vi = true;
-        for place in PANES {
+        for place in Context::PANES {
             for (action, more) in VI {
                 // Esc closes what is open there; only from the lists it leads to the prompt.
                 let leads = !matches!(place, Context::Call | Context::Message);

@@ -49,6 +49,16 @@ pub enum Context {
     List,
 }
 
+impl Context {
+    /// Those in which something of the session is read.
+    pub(super) const PANES: [Self; 5] =
+        [Self::Conversation, Self::Tools, Self::Call, Self::Inspector, Self::Message];
+
+    pub(super) fn is_pane(self) -> bool {
+        Self::PANES.contains(&self)
+    }
+}
+
 /// What a key means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {

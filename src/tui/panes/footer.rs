@@ -114,14 +114,9 @@ fn word(view: &View<'_>, context: Context, binding: &keymap::Binding) -> &'stati
     match (context, binding.action()) {
         (_, Action::NextMatch) if model.searched(model.focus).is_some() => say!("next"),
         (_, Action::PreviousMatch) if model.searched(model.focus).is_some() => say!("before"),
-        (
-            Context::Conversation
-            | Context::Tools
-            | Context::Call
-            | Context::Inspector
-            | Context::Message,
-            Action::Back,
-        ) if model.searched(model.focus).is_some() => say!("leave"),
+        (context, Action::Back) if context.is_pane() && model.searched(model.focus).is_some() => {
+            say!("leave")
+        }
         (Context::Prompt, Action::Submit) if model.running => say!("queue"),
         (Context::Conversation, Action::Fold) if !model.conversation.can_fold() => "",
         (Context::Call, Action::Output) if model.tools.shows_output() => say!("as told"),
