@@ -13,6 +13,8 @@
     missing_docs
 )]
 
+#[path = "long_journal.rs"]
+mod long_journal;
 #[path = "../tests/support/mod.rs"]
 mod support;
 
@@ -43,6 +45,7 @@ fn main() {
     streaming();
     burst();
     long_history();
+    resume();
     trivial_command();
     large_output();
     let size = binary().metadata().unwrap().len() as f64 / 1e6;
@@ -242,6 +245,27 @@ fn long_history() {
     screen.settle(Duration::from_millis(500));
     let own = echo(&mut screen, 60);
     row("20,000 lines: key to screen, median / 95 %", &own, "", "1.5 / 4 ms");
+}
+
+/// Beside it, how long the same bytes take to be read.
+fn resume() {
+    let world = World::new();
+    std::fs::create_dir_all(world.data()).unwrap();
+    let sessions = world.data().join("limpid/sessions");
+    let session = long_journal::write(&sessions, &world.project(), 100 << 20);
+    let mut own = Vec::new();
+    let mut reading = Vec::new();
+    for _ in 0..5 {
+        let began = Instant::now();
+        std::hint::black_box(std::fs::read(session.join("journal.jsonl")).unwrap());
+        reading.push(ms(began.elapsed()));
+        let began = Instant::now();
+        let mut screen = Screen::open(&world, &["resume"], COLUMNS, ROWS, &[]);
+        screen.until("the end of the session", |text| text.contains("What I found"));
+        own.push(ms(began.elapsed()));
+    }
+    let ms = |times| format!("{:.0} ms", median(times).0);
+    row("resume 100 MiB: first screen", &ms(own), &ms(reading), "300 ms");
 }
 
 fn trivial_command() {

@@ -16,7 +16,7 @@ use crate::approval::{self, Mode, Verdict};
 use crate::conversation::{
     Asker, CallDecided, CallFinished, CallId, CallProposed, CallResult, CallState, CallStatus,
     DecidedBy, Decision, EntryId, LoopState, OWN_COMMAND, Progress, ProposedCall, Receipt, Record,
-    Repair, RequestRecord, Scope, TurnNumber,
+    Repair, RequestRecord, Scope, Session, TurnNumber,
 };
 use crate::tools::{Job, Outcome, Sample, Tool};
 use crate::wire::{Assembler, Request, Settings};
@@ -33,6 +33,12 @@ impl Outgoing {
     /// A gate for a new session.
     pub fn new(settings: Settings) -> Self {
         Self { assembler: Assembler::default(), settings, last_turn: TurnNumber(0) }
+    }
+
+    /// Goes on with a session: its turns are counted on, and what it sent is known.
+    pub(super) fn take_up(&mut self, session: &Session) {
+        self.last_turn = session.turns.last().map_or(TurnNumber(0), |turn| turn.number);
+        self.assembler.take_up(session);
     }
 
     /// Requests go to the server at this URL from here on.

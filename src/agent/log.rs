@@ -35,6 +35,7 @@ pub(super) fn record(record: &Record) {
         Record::Head(_)
         | Record::Parameters(_)
         | Record::Revoked
+        | Record::Resumed
         | Record::Overlay { .. }
         | Record::Part { .. }
         | Record::Repair { .. }

@@ -106,7 +106,11 @@ impl<M: Model> Loop<M> {
     }
 
     /// Appends the reply, also when it was cut off; nothing if nothing came. Returns its calls.
-    async fn remember_reply(&mut self, turn: TurnNumber, reply: &Reply) -> Vec<ProposedCall> {
+    pub(super) async fn remember_reply(
+        &mut self,
+        turn: TurnNumber,
+        reply: &Reply,
+    ) -> Vec<ProposedCall> {
         for repair in &reply.repairs {
             self.recorder.record(Record::Repair { turn, repair: repair.clone() }).await;
         }
@@ -166,7 +170,12 @@ impl<M: Model> Loop<M> {
         self.recorder.sync().await;
     }
 
-    async fn remember(&mut self, role: Role, origin: Origin, blocks: Vec<Block>) -> Arc<Entry> {
+    pub(super) async fn remember(
+        &mut self,
+        role: Role,
+        origin: Origin,
+        blocks: Vec<Block>,
+    ) -> Arc<Entry> {
         let entry = self.state.messages.append(role, origin, blocks);
         self.recorder.record(Record::Entry(entry.clone())).await;
         entry

@@ -8,6 +8,7 @@ mod log;
 mod looper;
 mod recorder;
 mod redaction;
+mod resume;
 mod route;
 mod system_prompt;
 
@@ -30,9 +31,10 @@ pub use system_prompt::system_prompt;
 
 use crate::approval::Mode;
 use crate::conversation::{
-    CallId, Command, Decision, Event, LoopState, Parameter, Profile, Progress, Record,
+    CallId, Command, Decision, Event, LoopState, Parameter, Profile, Progress, Record, Session,
     TransitionReason,
 };
+use crate::session::Journal;
 use crate::tools::Tool;
 use crate::wire::Settings;
 use route::{Questions, Route};
@@ -70,6 +72,17 @@ pub struct Config {
     pub directory: PathBuf,
     /// Where sessions are kept; `None` keeps nothing.
     pub sessions: Option<PathBuf>,
+    /// The session to go on with; a new one if there is none.
+    pub resumed: Option<Resumed>,
+}
+
+/// A session that was read back.
+#[derive(Debug)]
+pub struct Resumed {
+    /// What its records add up to.
+    pub session: Session,
+    /// Where what follows is written.
+    pub journal: Journal,
 }
 
 /// The other end of the background task. Dropping `commands` ends it.
@@ -88,17 +101,27 @@ pub struct Handle {
 }
 
 /// Starts the background task. `connect` knows the other ways to a model.
-pub fn spawn<C: Connect>(config: Config, model: C::Model, connect: C) -> Handle {
+pub fn spawn<C: Connect>(mut config: Config, model: C::Model, connect: C) -> Handle {
     let (commands, received) = mpsc::channel(COMMANDS);
     let (subscriber, events) = mpsc::channel(EVENTS);
-    let recorder = Recorder::new(config.sessions.clone(), &config.directory, subscriber.clone());
+    let (resumed, recorder) = match config.resumed.take() {
+        Some(Resumed { session, journal }) => {
+            let calls = session.calls.len();
+            (Some(session), Recorder::resumed(journal, calls, subscriber.clone()))
+        }
+        None => {
+            let sessions = config.sessions.clone();
+            (None, Recorder::new(sessions, &config.directory, subscriber.clone()))
+        }
+    };
     let (saved_in, saved_in_part) = (recorder.saved_in(), recorder.in_part());
-    let task = tokio::spawn(serve(config, model, connect, received, recorder, subscriber));
+    let task = tokio::spawn(serve(config, resumed, model, connect, received, recorder, subscriber));
     Handle { commands, events, saved_in, saved_in_part, task }
 }
 
 async fn serve<C: Connect>(
     config: Config,
+    resumed: Option<Session>,
     model: C::Model,
     mut connect: C,
     mut commands: mpsc::Receiver<Command>,
@@ -120,7 +143,11 @@ async fn serve<C: Connect>(
         turn_limit: config.turn_limit,
     };
     agent.outgoing.reach(&route.profile.url);
-    if config.attended {
+    let mut begun = resumed.is_some();
+    if let Some(session) = resumed {
+        agent.resume(&session).await;
+        resume::follow(&mut agent, &mut route, &session).await;
+    } else if config.attended {
         let (system_prompt, context) = (config.system_prompt.clone(), config.context.clone());
         agent.recorder.progress(Progress::Begins { system_prompt, context }).await;
     }
@@ -128,7 +155,6 @@ async fn serve<C: Connect>(
         agent.recorder.progress(Progress::Notice(notice)).await;
     }
     let mut questions = Questions::new(subscriber.clone());
-    let mut begun = false;
     let mut waiting = VecDeque::new();
     loop {
         let next = match waiting.pop_front() {

@@ -66,6 +66,21 @@ impl Recorder {
         }
     }
 
+    /// Goes on in a journal that is there; `calls` is how many calls it knows of.
+    pub fn resumed(journal: Journal, calls: usize, subscriber: mpsc::Sender<Event>) -> Self {
+        let saved_in = OnceLock::from(journal.path().to_owned());
+        Self {
+            store: Store::Open(journal),
+            subscriber,
+            saved_in: Arc::new(saved_in),
+            failing: false,
+            lost: false,
+            in_part: Arc::default(),
+            // No call has more than one file.
+            outputs: u32::try_from(calls).unwrap_or(u32::MAX),
+        }
+    }
+
     /// What will hold the session's directory, once it was made.
     pub fn saved_in(&self) -> Arc<OnceLock<PathBuf>> {
         self.saved_in.clone()
@@ -109,7 +124,7 @@ impl Recorder {
     /// A file for the complete output of a call, below the session's directory.
     pub fn output_file(&mut self, call: &CallId) -> Option<PathBuf> {
         let Store::Open(journal) = &self.store else { return None };
-        self.outputs += 1;
+        self.outputs = self.outputs.saturating_add(1);
         let name: String = call.0.chars().filter(char::is_ascii_alphanumeric).take(40).collect();
         Some(journal.path().join(format!("outputs/{:04}-{name}.txt", self.outputs)))
     }

@@ -60,6 +60,9 @@ pub trait Connect: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Vec<String>, String>> + Send + 'static;
 }
 
+/// The source of what the user set in the session.
+pub(super) const SET_HERE: &str = "/set";
+
 /// The way in force: what its settings say, and over that what was set in the session.
 #[derive(Debug)]
 pub(super) struct Route {
@@ -124,7 +127,7 @@ impl Route {
             let here = self.own.iter().any(|(other, _)| *other == parameter);
             let set = self.sources.iter().find(|(other, _)| *other == parameter);
             let source = match set {
-                _ if here => "/set",
+                _ if here => SET_HERE,
                 Some((_, source)) => source,
                 None => "",
             };

@@ -81,6 +81,8 @@ impl Left {
             text.push('\n');
             text.push_str(&say!("See what was sent in it: limpid inspect {name}", name = name));
             text.push('\n');
+            text.push_str(&say!("Go on with it: limpid resume {name}", name = name));
+            text.push('\n');
         }
         // stdout is the terminal; what is out of order belongs to stderr, wherever that goes.
         let why = self.why();

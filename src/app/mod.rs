@@ -155,6 +155,7 @@ impl App {
             keymap: start.keymap.clone(),
             theme,
         });
+        tui::replay(&mut model, start.records(), Instant::now());
         if let Some(refused) = other {
             tui::update(&mut model, Input::Theme(refused), Instant::now());
         }

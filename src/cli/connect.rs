@@ -1,6 +1,7 @@
 //! From arguments and environment to everything that a session needs to start.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -8,16 +9,16 @@ use clap::ValueEnum;
 use super::Connection;
 use super::settings::{Asking, Loaded};
 use super::switch::{OFFLINE, Switchboard};
-use crate::agent::{self, Config, Handle, HttpModel};
+use crate::agent::{self, Config, Handle, HttpModel, Resumed};
 use crate::approval::Mode;
 use crate::config::instructions::{self, Instructions};
 use crate::config::{
     Choice, ChoiceError, Notify, Places, Problem, Source, Sourced, built_in_key_variables,
 };
-use crate::conversation::{Parameter, ParameterValue, Profile};
+use crate::conversation::{Parameter, ParameterValue, Profile, Session, Stamped};
 use crate::net::{Client, Endpoint, Key, Limits};
 use crate::offline;
-use crate::session::sessions_dir;
+use crate::session::{Reopened, sessions_dir};
 use crate::text::Secrets;
 use crate::tools::{self, Withheld, minder};
 use crate::tui::Keymap;
@@ -79,6 +80,7 @@ pub struct Start {
     withheld: Withheld,
     /// What no file and no report may hold.
     pub secrets: Secrets,
+    resumed: Option<Reopened>,
 }
 
 /// Why a session cannot be started as asked.
@@ -168,6 +170,7 @@ impl Connection {
             secrets: secrets.clone(),
             switchboard: Switchboard::new(self, &loaded, &way.profile, secrets),
             way,
+            resumed: None,
         })
     }
 }
@@ -374,6 +377,16 @@ impl Way {
 }
 
 impl Start {
+    /// The same, going on with a session.
+    pub(super) fn resuming(self, session: Reopened) -> Self {
+        Self { resumed: Some(session), ..self }
+    }
+
+    /// The records of the session that is gone on with.
+    pub fn records(&self) -> &[Arc<Stamped>] {
+        self.resumed.as_ref().map_or(&[], |reopened| &reopened.records)
+    }
+
     /// The parameters that are set, as shown and recorded.
     pub fn parameters(&self) -> Vec<ParameterValue> {
         let Way { parameters, sources, .. } = &self.way;
@@ -400,14 +413,22 @@ impl Start {
             secrets: self.secrets,
             minder: minder::executable()?,
         });
-        let Instructions { text: context, notices } = if self.context {
+        let Instructions { text: context, mut notices } = if self.context {
             let home = std::env::var_os("HOME").map(PathBuf::from);
             instructions::read(&self.directory, home.as_deref())
         } else {
             Instructions::default()
         };
+        let resumed =
+            self.resumed.map(|Reopened { records, notices: of_journal, journal, .. }| {
+                notices.extend(of_journal);
+                let mut session = Session::default();
+                records.iter().for_each(|stamped| session.apply(stamped));
+                Resumed { session, journal }
+            });
         let config = Config {
             context,
+            resumed,
             notices,
             settings: Settings {
                 format: connection.format,

@@ -99,7 +99,10 @@ fn code(reason: &TransitionReason, denied: usize) -> u8 {
     match reason {
         TransitionReason::Answered if denied > 0 => 5,
         TransitionReason::Answered => 0,
-        TransitionReason::Failed(_) | TransitionReason::ToolResult | TransitionReason::Paused => 1,
+        TransitionReason::Failed(_)
+        | TransitionReason::ToolResult
+        | TransitionReason::Paused
+        | TransitionReason::ProgramEnded => 1,
         TransitionReason::TurnLimit(_) => 3,
         TransitionReason::EmptyReply => 4,
         TransitionReason::RepeatedDenial => 5,
@@ -213,6 +216,7 @@ impl Report {
                     CallStatus::TimedOut(limit) => {
                         Some(format!("  {}", say!("timed out after {seconds} s", seconds = limit)))
                     }
+                    CallStatus::Unknown => Some(format!("  {}", say!("outcome unknown"))),
                     CallStatus::Stopped => {
                         Some(format!("  {}", say!("stopped after {time}", time = time)))
                     }
@@ -269,7 +273,8 @@ impl Report {
             }
             TransitionReason::Answered
             | TransitionReason::ToolResult
-            | TransitionReason::Paused => return Ok(()),
+            | TransitionReason::Paused
+            | TransitionReason::ProgramEnded => return Ok(()),
             TransitionReason::EmptyReply => say!("the model returned nothing").to_owned(),
             TransitionReason::Stopped => say!("interrupted").to_owned(),
             TransitionReason::TurnLimit(limit) => {

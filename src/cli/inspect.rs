@@ -1,12 +1,13 @@
 //! `limpid inspect`: what was sent in each turn, from the journal alone.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
+use super::sessions::named;
 use super::usage;
 use crate::conversation::{Session, Turn, TurnNumber};
-use crate::session::{find, latest_of, load, read_exchange, sessions_dir};
+use crate::session::{load, read_exchange};
 use crate::text::{self, Show, padded, say, translated};
 use crate::wire::{is_body_of, outline, rows_of_turn, views};
 
@@ -28,32 +29,9 @@ pub(super) fn run(
     turn: Option<u32>,
     view: View,
 ) -> color_eyre::Result<ExitCode> {
-    let Some(sessions) = sessions_dir(|name| std::env::var_os(name)) else {
-        return usage("no place for sessions: neither XDG_DATA_HOME nor HOME names a directory");
-    };
-    let path: PathBuf = match name.filter(|name| *name != "last") {
-        Some(name) => match find(&sessions, name)? {
-            Some(path) => path,
-            None => {
-                return usage(&format!(
-                    "no session (or more than one) begins with \"{name}\" in {}",
-                    sessions.display()
-                ));
-            }
-        },
-        None => {
-            let directory = std::env::current_dir()?;
-            match latest_of(&sessions, &directory)? {
-                Some(path) => path,
-                None => {
-                    return usage(&format!(
-                        "no session has worked in {} yet. Name one of {}, or start one: limpid",
-                        directory.display(),
-                        sessions.display()
-                    ));
-                }
-            }
-        }
+    let path = match named(name)? {
+        Ok(path) => path,
+        Err(why) => return usage(&why),
     };
     let loaded = load(&path)?;
     for notice in &loaded.notices {

@@ -10,6 +10,7 @@ mod log;
 mod models;
 mod pages;
 mod piped;
+mod resume;
 mod sessions;
 mod settings;
 mod switch;
@@ -146,6 +147,16 @@ impl From<LangName> for Lang {
     }
 }
 
+impl From<Format> for FormatName {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::OpenaiChat => Self::OpenaiChat,
+            Format::Anthropic => Self::Anthropic,
+            Format::OpenaiResponses => Self::OpenaiResponses,
+        }
+    }
+}
+
 impl From<FormatName> for Format {
     fn from(name: FormatName) -> Self {
         match name {
@@ -169,6 +180,14 @@ enum Subcommands {
         /// Print every event as a line of JSON instead of the answer
         #[arg(long)]
         json: bool,
+    },
+    /// Go on with a session: the newest of this directory, or the one of this name
+    ///
+    /// It goes on in its own directory and with its own model, unless an option names another.
+    /// Nothing that had not ended is repeated: what was open is named, and every command asks again.
+    Resume {
+        /// Name of the session, its beginning, or last (limpid inspect lists them)
+        session: Option<String>,
     },
     /// List the sessions of this directory, or show what was sent in each turn of one
     Inspect {
@@ -270,6 +289,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> color_eyre::Result<
             }
             inspect::run(session.as_deref(), turn, view)
         }
+        Some(Subcommands::Resume { session }) => resume::run(connection, session.as_deref()),
         Some(Subcommands::Exec { prompt, json }) => match connection.start() {
             Ok(start) => exec::run(start, prompt, json),
             Err(error) => usage(&error.to_string()),

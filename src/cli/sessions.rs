@@ -1,17 +1,45 @@
-//! `limpid inspect` without a session: which there are, the newest first.
+//! Which sessions there are: the one that is meant, and a list, the newest first.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::SystemTime;
 
 use super::usage;
-use crate::session::{Listed, list as listed, sessions_dir};
+use crate::session::{Listed, find, latest_of, list as listed, sessions_dir};
 use crate::text::{self, Show, say};
+
+const NO_PLACE: &str = "no place for sessions: neither XDG_DATA_HOME nor HOME names a directory";
+
+/// The session of this name, or whose name begins so; the newest of this directory if it is called
+/// `last` or not at all. Else why there is none.
+///
+/// # Errors
+/// If the sessions cannot be listed.
+pub(super) fn named(name: Option<&str>) -> io::Result<Result<PathBuf, String>> {
+    let Some(sessions) = sessions_dir(|name| std::env::var_os(name)) else {
+        return Ok(Err(NO_PLACE.to_owned()));
+    };
+    if let Some(name) = name.filter(|name| *name != "last") {
+        return Ok(find(&sessions, name)?.ok_or_else(|| {
+            let place = sessions.display();
+            format!("no session (or more than one) begins with \"{name}\" in {place}")
+        }));
+    }
+    let directory = std::env::current_dir()?;
+    Ok(latest_of(&sessions, &directory)?.ok_or_else(|| {
+        format!(
+            "no session has worked in {} yet. Name one of {}, or start one: limpid",
+            directory.display(),
+            sessions.display()
+        )
+    }))
+}
 
 /// Lists the sessions of this directory, or all of them.
 pub(super) fn list(all: bool) -> color_eyre::Result<ExitCode> {
     let Some(sessions) = sessions_dir(|name| std::env::var_os(name)) else {
-        return usage("no place for sessions: neither XDG_DATA_HOME nor HOME names a directory");
+        return usage(NO_PLACE);
     };
     let directory = std::env::current_dir()?;
     let found = listed(&sessions, Some(&*directory).filter(|_| !all))?;

@@ -16,6 +16,12 @@ pub struct History {
 }
 
 impl History {
+    /// A branch of a session that is gone on with: its entries, and of the whole session every id of
+    /// a call and the highest of an entry.
+    pub(super) fn of(entries: Vec<Arc<Entry>>, call_ids: HashSet<CallId>, last_id: u64) -> Self {
+        Self { entries, call_ids, last_id }
+    }
+
     /// Makes an entry that follows the newest one, appends it and returns it.
     pub fn append(&mut self, role: Role, origin: Origin, blocks: Vec<Block>) -> Arc<Entry> {
         self.last_id += 1;

@@ -69,6 +69,8 @@ pub enum TransitionReason {
     RepeatedDenial,
     /// Ended: the model or the way to it failed.
     Failed(Failure),
+    /// Ended: limpid itself did, before the prompt was answered.
+    ProgramEnded,
 }
 
 impl TransitionReason {
@@ -88,6 +90,7 @@ impl TransitionReason {
             Self::TurnLimit(_) => "turn_limit",
             Self::RepeatedDenial => "repeated_denial",
             Self::Failed(_) => "failed",
+            Self::ProgramEnded => "program_ended",
         }
     }
 }

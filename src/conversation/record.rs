@@ -93,6 +93,9 @@ pub enum Record {
     Revoked,
     /// The loop ended and waits for the next prompt.
     Ended(TransitionReason),
+    /// limpid was started anew on this session, after it had ended. What was allowed for the session
+    /// is not any more; how what had not ended by then is closed, the records that follow say.
+    Resumed,
 }
 
 /// A named way to reach a model.
@@ -261,6 +264,8 @@ pub enum CallStatus {
     Denied,
     /// It was never started; why.
     NotRun(String),
+    /// limpid ended while it ran: what became of it is not known.
+    Unknown,
 }
 
 /// For each result: what was produced, kept and sent.

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::{
-    CallDecided, CallFinished, CallId, CallProposed, DecidedBy, Entry, EntryId, Overlay, Overlays,
-    ParameterValue, Part, PartNumber, Profile, Record, Repair, RequestHead, RequestRecord,
-    Response, Role, Stamped, TransitionReason, TurnNumber, awaits_reply,
+    CallDecided, CallFinished, CallId, CallProposed, DecidedBy, Entry, EntryId, History, LoopState,
+    Overlay, Overlays, ParameterValue, Part, PartNumber, Profile, Record, Repair, RequestHead,
+    RequestRecord, Response, Role, Stamped, TransitionReason, TurnNumber, awaits_reply,
 };
 
 /// Everything a reader of the records knows.
@@ -36,6 +36,8 @@ pub struct Session {
     pub ended: Option<TransitionReason>,
     /// The newest reply in which a server paused: it waits to be asked to go on.
     paused: Option<EntryId>,
+    /// From which entry on which server was talked to, by its URL.
+    servers: Vec<(EntryId, String)>,
 }
 
 /// One turn: what was posted and how it went.
@@ -114,6 +116,10 @@ impl Session {
                 if entry.role == Role::Assistant && answer.is_some_and(Response::is_paused) {
                     self.paused = Some(entry.id);
                 }
+                let url = self.profile.as_ref().map_or("", |profile| &profile.url);
+                if self.servers.last().is_none_or(|(_, last)| last != url) {
+                    self.servers.push((entry.id, url.to_owned()));
+                }
                 self.entries.insert(entry.id, entry.clone());
             }
             Record::Head(head) => {
@@ -122,7 +128,7 @@ impl Session {
                     self.allowed.clear();
                 }
             }
-            Record::Revoked => self.allowed.clear(),
+            Record::Revoked | Record::Resumed => self.allowed.clear(),
             Record::Overlay { entry, overlay } => {
                 Arc::make_mut(&mut self.overlays).set(*entry, overlay.clone());
                 let newest = self.turns.last().map_or(0, |turn| turn.number.0);
@@ -222,6 +228,14 @@ impl Session {
     /// A request keeps a number of parts of the one before it, so this walks back from the turn
     /// until the start of its list is found.
     pub fn parts_of(&self, number: TurnNumber) -> Vec<Arc<Part>> {
+        let numbers = self.part_numbers_of(number);
+        let parts: Option<Vec<_>> =
+            numbers.iter().map(|number| self.parts.get(number).cloned()).collect();
+        parts.unwrap_or_default()
+    }
+
+    /// The numbers of those parts.
+    pub fn part_numbers_of(&self, number: TurnNumber) -> Vec<PartNumber> {
         let Some(end) = self.index_of(number) else {
             return Vec::new();
         };
@@ -244,9 +258,7 @@ impl Session {
         if need > 0 {
             return Vec::new();
         }
-        let numbers = tails.into_iter().rev().flatten();
-        let parts: Option<Vec<_>> = numbers.map(|number| self.parts.get(number).cloned()).collect();
-        parts.unwrap_or_default()
+        tails.into_iter().rev().flatten().copied().collect()
     }
 
     /// The body of a turn's request, rebuilt from its parts.
@@ -266,6 +278,29 @@ impl Session {
             set.set(*entry, overlay.clone());
         }
         awaits_reply(&self.branch(), &set, self.paused)
+    }
+
+    /// What the loop knows, as it knew it when the newest record was made.
+    pub fn state(&self) -> LoopState {
+        let asked_for = self.entries.values().flat_map(|entry| entry.calls());
+        let call_ids = asked_for.map(|call| &call.id).chain(self.calls.keys());
+        LoopState {
+            messages: History::of(
+                self.branch(),
+                call_ids.cloned().collect(),
+                self.entries.keys().max().map_or(0, |id| id.0),
+            ),
+            overlays: Overlays::clone(&self.overlays),
+            paused: self.paused,
+            turn_count: 0,
+            transition_reason: self.ended.clone(),
+        }
+    }
+
+    /// The URL of the server that was talked to when an entry was made.
+    pub fn server_at(&self, entry: EntryId) -> &str {
+        let after = self.servers.partition_point(|(first, _)| *first <= entry);
+        after.checked_sub(1).map_or("", |at| self.servers[at].1.as_str())
     }
 
     /// The entries of the current branch, oldest first.

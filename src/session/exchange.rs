@@ -86,6 +86,22 @@ fn read(session: &Path, turn: TurnNumber, attempt: u32) -> io::Result<KeptRespon
     Ok(KeptResponse { head: head(&first), first: rest, omitted, last, arrivals })
 }
 
+/// All of a kept response's body, from its first byte.
+///
+/// # Errors
+/// What the file system says.
+pub fn whole_body(
+    session: &Path,
+    turn: TurnNumber,
+    attempt: u32,
+    kept: &KeptResponse,
+) -> io::Result<impl Read + use<>> {
+    let mut file = open_own(&path(session, turn, attempt, "http"))?;
+    let head = file.metadata()?.len().saturating_sub(kept.bytes());
+    file.seek(SeekFrom::Start(head))?;
+    Ok(file)
+}
+
 /// The first bytes of a file, how many are left out, and the last ones.
 fn both_ends(file: &mut File, first: u64, last: u64) -> io::Result<(Vec<u8>, u64, Vec<u8>)> {
     let length = file.metadata()?.len();

@@ -1,21 +1,22 @@
-//! The append-only file that a session is: writing it record by record, and reading it back.
+//! The append-only file that a session is: writing it record by record. Reading it back is
+//! `reading`'s.
 //!
 //! One `write(2)` a record, so that a killed program leaves whole lines; `fsync` only when the
 //! loop ends. Order is kept against `kill -9`, not against power loss.
 
 use std::fs::{DirBuilder, File};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use time::macros::format_description;
 
 use super::exchange::ExchangeWriter;
-use super::private::open_own;
 use super::private::{own_directory, own_file};
-use crate::conversation::{Session, Stamped, TurnNumber};
+use crate::conversation::{Stamped, TurnNumber};
 use crate::wire::ResponseHead;
 
 /// Version of the journal's format, in its first line.
@@ -74,9 +75,18 @@ impl Journal {
             DirBuilder::new().mode(0o700).create(path.join(sub))?;
         }
         let file = own_file().append(true).create_new(true).open(path.join("journal.jsonl"))?;
+        // Nobody else can know of it yet; where a file system has no locks, it is done without.
+        let _ = lock(&file);
         let mut journal = Self { path, file, exchange: None, unsaved: Vec::new() };
         journal.write_line(header)?;
         Ok(journal)
+    }
+
+    /// Goes on with the journal of the session at `path`, which `file` is, locked and open for
+    /// writing at its end. `is_cut` says that its last line was not written to its end.
+    pub(super) fn go_on(path: PathBuf, file: File, is_cut: bool) -> Self {
+        let unsaved = if is_cut { b"\n".to_vec() } else { Vec::new() };
+        Self { path, file, exchange: None, unsaved }
     }
 
     /// The session's directory.
@@ -146,6 +156,11 @@ impl Journal {
     }
 }
 
+/// Keeps others from writing into a journal until it is closed, also by a kill.
+pub(super) fn lock(file: &File) -> io::Result<()> {
+    Ok(flock(file, FlockOperation::NonBlockingLockExclusive)?)
+}
+
 /// Session directories are named by the time in UTC and the process id; a name that is taken gets
 /// a further number.
 fn make_directory(sessions: &Path, now_ms: u64) -> io::Result<(String, PathBuf)> {
@@ -163,97 +178,4 @@ fn make_directory(sessions: &Path, now_ms: u64) -> io::Result<(String, PathBuf)>
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())
-}
-
-/// A journal read back.
-#[derive(Debug)]
-pub struct Loaded {
-    /// Its first line.
-    pub header: Header,
-    /// What its records add up to.
-    pub session: Session,
-    /// Lines that could not be read, each with its number and why.
-    pub notices: Vec<String>,
-}
-
-/// Why a journal cannot be read at all.
-#[derive(Debug, thiserror::Error)]
-pub enum JournalError {
-    /// The file cannot be opened or read.
-    #[error("cannot read {path}: {source}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The system's word.
-        source: io::Error,
-    },
-    /// The first line is not a header.
-    #[error("{path} is not a session journal: its first line is no header ({why})")]
-    NoHeader {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// Written by a newer limpid.
-    #[error(
-        "{path} has journal version {version}; this limpid reads up to {VERSION}. A newer limpid can open it"
-    )]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        version: u32,
-    },
-}
-
-/// Bytes of a header's line at most: what is longer is none.
-const LONGEST_HEADER: u64 = 64 * 1024;
-
-/// Reads the journal in a session's directory. Damaged lines are skipped and named.
-///
-/// # Errors
-/// [`JournalError`] if there is nothing to read.
-pub fn load(session: &Path) -> Result<Loaded, JournalError> {
-    let path = session.join("journal.jsonl");
-    let io = |source| JournalError::Io { path: path.clone(), source };
-    let mut reader = BufReader::with_capacity(1 << 16, open_own(&path).map_err(io)?);
-    let header = header(&mut reader, &path)?;
-    let mut loaded = Loaded { header, session: Session::default(), notices: Vec::new() };
-    let mut line = Vec::new();
-    for number in 2.. {
-        line.clear();
-        if reader.read_until(b'\n', &mut line).map_err(io)? == 0 {
-            break;
-        }
-        match serde_json::from_slice::<Stamped>(&line) {
-            Ok(stamped) => loaded.session.apply(&stamped),
-            Err(error) if line.ends_with(b"\n") => {
-                loaded
-                    .notices
-                    .push(format!("line {number} of {} skipped: {error}", path.display()));
-            }
-            Err(_) => loaded.notices.push(format!(
-                "line {number} of {} skipped: it was cut off when limpid ended",
-                path.display()
-            )),
-        }
-    }
-    Ok(loaded)
-}
-
-pub(super) fn header(reader: &mut impl BufRead, path: &Path) -> Result<Header, JournalError> {
-    let mut line = Vec::new();
-    Read::take(reader, LONGEST_HEADER)
-        .read_until(b'\n', &mut line)
-        .map_err(|source| JournalError::Io { path: path.to_owned(), source })?;
-    let header: Header = serde_json::from_slice(&line).map_err(|error| JournalError::NoHeader {
-        path: path.to_owned(),
-        why: error.to_string(),
-    })?;
-    if header.limpid_journal > VERSION {
-        let version = header.limpid_journal;
-        return Err(JournalError::Newer { path: path.to_owned(), version });
-    }
-    Ok(header)
 }

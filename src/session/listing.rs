@@ -6,8 +6,9 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::journal::{Header, header};
+use super::journal::Header;
 use super::private::open_own;
+use super::reading::header;
 use crate::conversation::{Origin, Record, Role, Stamped};
 
 /// Where sessions are kept: `$XDG_DATA_HOME/limpid/sessions`, else below `~/.local/share`.

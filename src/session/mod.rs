@@ -14,9 +14,11 @@ mod journal;
 mod listing;
 mod private;
 mod prompts;
+mod reading;
 
-pub use exchange::read_exchange;
-pub use journal::{Header, Journal, JournalError, Loaded, VERSION, load};
+pub use exchange::{read_exchange, whole_body};
+pub use journal::{Header, Journal, VERSION};
 pub use listing::{Listed, find, latest_of, list, sessions_dir};
 pub use private::{own_directory, own_file, own_new_file};
 pub use prompts::earlier_prompts;
+pub use reading::{JournalError, Loaded, Reopened, load, reopen};

@@ -21,8 +21,20 @@ pub fn own_file() -> OpenOptions {
 /// # Errors
 /// What the file system says, or that it is none.
 pub(super) fn open_own(path: &Path) -> io::Result<File> {
+    open_file(OpenOptions::new().read(true), path)
+}
+
+/// The same for reading it and writing on at its end.
+///
+/// # Errors
+/// What the file system says, or that it is none.
+pub(super) fn open_own_to_append(path: &Path) -> io::Result<File> {
+    open_file(OpenOptions::new().read(true).append(true), path)
+}
+
+fn open_file(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+    let file = options.custom_flags(flags.bits().cast_signed()).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no file")) }
 }
 

@@ -4,9 +4,9 @@
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 use std::path::Path;
 
-use super::journal::header;
 use super::listing::newest_first;
 use super::private::open_own;
+use super::reading::header;
 use crate::conversation::{Origin, Record, Role, Stamped};
 
 /// Sessions that are read.

@@ -38,7 +38,7 @@ pub use copy::{Copied, CopyTo};
 pub use keymap::{Context, KeyRow, KeySetting, Keymap};
 pub use model::{Effect, Input, Model, Setup};
 pub use theme::{BUILT_IN as BUILT_IN_THEMES, Theme, ThemeError};
-pub use update::update;
+pub use update::{replay, update};
 
 use layout::{Areas, Shape};
 use model::Focus;

@@ -284,7 +284,7 @@ fn models(
 
 /// The format of the profile in force, and what is set for it.
 pub(super) fn in_force(model: &Model) -> (Option<Format>, Parameters) {
-    let formats = [Format::OpenaiChat, Format::Anthropic, Format::OpenaiResponses];
+    let formats = Format::ALL;
     let format = formats.into_iter().find(|format| format.name() == model.profile().format);
     let mut parameters = Parameters::default();
     for set in model.parameters() {

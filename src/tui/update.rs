@@ -2,6 +2,7 @@
 //! a key does is `pressed`'s, what a submitted text does `submit`'s.
 
 use crate::text::{say, translated};
+use std::sync::Arc;
 use std::time::Instant;
 
 use crossterm::event::KeyEventKind;
@@ -20,7 +21,7 @@ use super::panes::prompt::Submitted;
 use super::pressed;
 use super::search;
 use crate::conversation::{
-    CallId, CallStatus, Command, Event, Progress, Record, Role, TransitionReason,
+    CallId, CallStatus, Command, Event, Progress, Record, Role, Stamped, TransitionReason,
 };
 
 /// Takes an input. `now` never goes back.
@@ -96,6 +97,14 @@ fn complete(model: &mut Model) -> Option<Effect> {
     completion::refresh(completion, files, before, first).then_some(Effect::ListFiles)
 }
 
+/// Shows a session as its records tell it, up to where it goes on.
+pub fn replay(model: &mut Model, records: &[Arc<Stamped>], now: Instant) {
+    for record in records {
+        // Nothing waits in the queue, so nothing follows from it.
+        let _ = take_event(model, Event::Record(record.clone()), now);
+    }
+}
+
 fn take_event(model: &mut Model, event: Event, now: Instant) -> Option<Effect> {
     if let Event::Record(stamped) = &event {
         model.session.apply(stamped);
@@ -123,6 +132,7 @@ fn take_event(model: &mut Model, event: Event, now: Instant) -> Option<Effect> {
                 model.cleared = true;
                 model.offer = None;
             }
+            Record::Resumed => model.running = false,
             Record::Attempt { .. } => model.retry = None,
             Record::CallDecided(decided) => withdraw(model, Some(&decided.call)),
             Record::CallFinished(finished) => {

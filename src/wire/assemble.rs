@@ -14,7 +14,7 @@ use super::sequel::{self, Sequel};
 use super::{Dialect, Format, Parameters, anthropic, json, openai_chat, openai_responses};
 use crate::conversation::{
     Block, CallId, Entry, EntryId, Opaque, Origin, Overlay, Overlays, Part, PartNumber,
-    RequestRecord, Role, Slot, Told, ToolDefinition, told,
+    RequestRecord, Role, Session, Slot, Told, ToolDefinition, told,
 };
 
 /// What a request says beside its messages.
@@ -147,6 +147,21 @@ struct Pieces {
 }
 
 impl Assembler {
+    /// Goes on with a session: a part that was sent before keeps its number, and no server is told
+    /// what only another understands.
+    pub fn take_up(&mut self, session: &Session) {
+        let count = session.parts.keys().max().map_or(0, |highest| highest.0 + 1);
+        // The number of a part that a damaged journal lacks is not given to another.
+        let lost = Arc::new(envelope(""));
+        let part = |number| session.parts.get(&PartNumber(number)).unwrap_or(&lost).clone();
+        self.parts = (0..count).map(part).collect();
+        self.numbers = session.parts.iter().map(|(number, part)| (part.clone(), *number)).collect();
+        let servers = session.entries.keys().map(|id| (*id, Arc::from(session.server_at(*id))));
+        self.made_at = servers.collect();
+        let last = session.turns.last().map(|turn| session.part_numbers_of(turn.number));
+        self.previous = last.unwrap_or_default();
+    }
+
     /// From here on requests go to this server: what only another understands is not sent to it.
     pub fn reach(&mut self, server: &str) {
         self.server = server.into();

@@ -44,6 +44,14 @@ pub enum Format {
 }
 
 impl Format {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::OpenaiChat, Self::Anthropic, Self::OpenaiResponses];
+
+    /// The format of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+
     /// Its name, as in `--format`.
     pub fn name(self) -> &'static str {
         match self {

@@ -39,6 +39,7 @@ const NOT_OF_THE_INTERFACE: &[&str] = &[
     "agent/edited.rs",          // told to the model
     "agent/gates.rs",           // told to the model
     "agent/looper.rs",          // told to the model
+    "agent/resume.rs",          // told to the model
     "conversation/history.rs",  // for whoever makes limpid
     "conversation/overlays.rs", // told to the model
     "conversation/overlong.rs", // told to the model

@@ -1,6 +1,6 @@
 //! A call in a few words: its mark, what became of it, and its command.
 
-use crate::conversation::{CallLog, CallState, CallStatus, DecidedBy};
+use crate::conversation::{CallFinished, CallLog, CallState, CallStatus, DecidedBy};
 use crate::text;
 use crate::text::say;
 use crate::tui::theme::Look;
@@ -9,6 +9,7 @@ use crate::tui::theme::Look;
 pub(super) fn mark(log: &CallLog) -> (&'static str, Look) {
     match log.finished.as_ref().map(|finished| &finished.status) {
         Some(CallStatus::Exited(0)) => ("✓", Look::Good),
+        Some(CallStatus::Unknown) => ("?", Look::Warning),
         Some(CallStatus::Denied | CallStatus::NotRun(_)) => ("⊘", Look::Warning),
         Some(_) => ("✗", Look::Bad),
         None if log.started_at.is_some() => ("▶", Look::Busy),
@@ -35,19 +36,22 @@ pub(super) fn state(log: &CallLog) -> String {
         CallStatus::Stopped => say!("stopped").to_owned(),
         CallStatus::Denied => say!("denied").to_owned(),
         CallStatus::NotRun(_) => say!("not run").to_owned(),
+        CallStatus::Unknown => say!("outcome unknown").to_owned(),
     };
     let by = log.decided.as_ref().map(|decided| decided.by);
     let for_session = matches!(by, Some(DecidedBy::UserForSession | DecidedBy::SessionRule));
     if for_session { say!("{ended} · allowed for this session", ended = ended) } else { ended }
 }
 
-/// How long a call ran or has been running, in milliseconds; `None` if it did not.
+/// How long a call ran or has been running, in milliseconds; `None` if it did not,
+/// or if nobody knows.
 pub(super) fn ran_ms(log: &CallLog, now_unix_ms: u64) -> Option<u64> {
     let started = log.started_at?;
-    Some(match &log.finished {
-        Some(finished) => finished.duration_ms,
-        None => now_unix_ms.saturating_sub(started),
-    })
+    match &log.finished {
+        Some(CallFinished { status: CallStatus::Unknown, .. }) => None,
+        Some(finished) => Some(finished.duration_ms),
+        None => Some(now_unix_ms.saturating_sub(started)),
+    }
 }
 
 /// What is or would be executed; empty for a call that is unusable.

@@ -120,6 +120,7 @@ fn in_words(reason: &TransitionReason) -> &'static str {
         TransitionReason::TurnLimit(_) => say!("turn limit"),
         TransitionReason::RepeatedDenial => say!("denied again"),
         TransitionReason::Failed(_) => say!("failed"),
+        TransitionReason::ProgramEnded => say!("limpid ended"),
     }
 }
 

@@ -13,6 +13,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "会话未能全部保存；已保存的在 {path}",
     ),
     ("See what was sent in it: limpid inspect {name}", "查看其中发送的内容：limpid inspect {name}"),
+    ("Go on with it: limpid resume {name}", "接着进行：limpid resume {name}"),
     ("limpid: a part of it broke down: {what}", "limpid：内部出错：{what}"),
     (
         "A report is in {path} (no key is in it). Please send it to whoever makes limpid.",

@@ -342,6 +342,17 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("empty reply", "空回答"),
     ("turn limit", "达到轮次上限"),
     ("denied again", "再次被拒绝"),
+    ("limpid ended", "limpid 已结束"),
+    ("outcome unknown", "结果未知"),
+    (
+        "limpid ended while it ran: what it did is not known",
+        "运行期间 limpid 结束了：它做了什么不得而知",
+    ),
+    ("── resumed: every command asks again ──", "── 已恢复：每个命令重新询问 ──"),
+    (
+        "limpid ended here, before the prompt was answered. What had arrived is kept. /continue goes on.",
+        "limpid 在此结束，提示词尚未得到回答。已收到的内容保留。/continue 继续。",
+    ),
     ("call {place} of {of} in this reply", "本次回答的第 {place} 个调用，共 {of} 个"),
     (" your keys go to the draft · Tab: decide ", " 按键进入草稿 · Tab：作决定 "),
     (

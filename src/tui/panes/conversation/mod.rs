@@ -61,6 +61,8 @@ pub(in crate::tui) struct Conversation {
     /// What came of the user's own command that ran last: the entry that tells the model of it has
     /// the same words, and is not shown a second time.
     own: Option<String>,
+    /// The way to the model, as it was told last.
+    way: String,
     /// Why the attempt before had to be made again.
     waited_for: Option<String>,
     /// Results that no request has held so far, and those that one has.
@@ -90,6 +92,7 @@ impl Default for Conversation {
             live_number: 0,
             headed: false,
             own: None,
+            way: String::new(),
             waited_for: None,
             untold: Vec::new(),
             told: HashSet::new(),
@@ -351,15 +354,24 @@ impl Conversation {
                 };
                 self.push(Item::Note(note, Look::Warning));
             }
-            // The first one is where the session begins.
-            Record::Profile(profile) if !session.turns.is_empty() => {
+            Record::Profile(profile) => {
                 let what = format!("{} · {}", profile.shown(), profile.format);
-                let note = say!("── from here on: {what} ──", what = what);
-                self.push(Item::Note(note, Look::Dim));
+                // The first one is where the session begins; an offline model begun anew, at
+                // another port, is the same.
+                if !session.turns.is_empty() && what != self.way {
+                    let note = say!("── from here on: {what} ──", what = what);
+                    self.push(Item::Note(note, Look::Dim));
+                }
+                self.way = what;
             }
             Record::Parameters(parameters) if !session.turns.is_empty() => {
                 let note = say!("── from here on: {what} ──", what = in_words(parameters));
                 self.push(Item::Note(note, Look::Dim));
+            }
+            Record::Resumed => {
+                self.end_live();
+                let note = say!("── resumed: every command asks again ──");
+                self.push(Item::Note(note.to_owned(), Look::Dim));
             }
             Record::Overlay { .. } => self.overlays += 1,
             Record::Attempt { .. } => self.end_live(),
@@ -448,6 +460,12 @@ impl Conversation {
                     "Stopped after {limit} turns, the limit for one prompt. /continue goes on.",
                     limit = limit,
                 )
+            }
+            TransitionReason::ProgramEnded => {
+                say!(
+                    "limpid ended here, before the prompt was answered. What had arrived is kept. /continue goes on."
+                )
+                .to_owned()
             }
             TransitionReason::RepeatedDenial => {
                 say!(

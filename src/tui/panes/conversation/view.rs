@@ -195,7 +195,7 @@ fn call_row(view: &View<'_>, id: &CallId, area: Rect, buf: &mut Buffer) {
     let mut tail = vec![String::new(), call::state(log)];
     if let Some(finished) = &log.finished {
         let overlaid = sent_of_result(&view.model.session, id);
-        if log.started_at.is_some() && overlaid.is_none() {
+        if call::ran_ms(log, view.unix_ms).is_some() && overlaid.is_none() {
             tail.push(match finished.receipt.lines {
                 0 => say!("no output").to_owned(),
                 1 => say!("1 line").to_owned(),

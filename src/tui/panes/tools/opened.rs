@@ -71,10 +71,14 @@ fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
     if let Some(decided) = &log.decided {
         decision(&mut rows, decided, width);
     }
+    let is_unknown = log.finished.as_ref().is_some_and(|call| call.status == CallStatus::Unknown);
     if let CallState::Unusable(why) = &log.proposed.state {
         rows.push(&say!("unusable, not run: {why}", why = translated(why)), Look::Bad, 0, width);
     } else if let Some(CallStatus::NotRun(why)) = log.finished.as_ref().map(|call| &call.status) {
         rows.push(&say!("not run: {why}", why = translated(why)), Look::Warning, 0, width);
+    } else if is_unknown {
+        let what = say!("limpid ended while it ran: what it did is not known");
+        rows.push(what, Look::Warning, 0, width);
     }
     let Some(detail) = view.model.tools.details.get(id) else { return rows };
     match &detail.result {

@@ -211,9 +211,35 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "{path} 的日志版本为 {version}；此 limpid 最高读取 {known}",
     ),
     ("A newer limpid can open it", "较新的 limpid 可以打开它"),
+    ("line {number} of {path} skipped: {why}", "跳过 {path} 的第 {number} 行：{why}"),
+    ("it was cut off when limpid ended", "limpid 结束时被截断"),
     (
-        "line {number} of {path} skipped: it was cut off when limpid ended",
-        "跳过 {path} 的第 {number} 行：limpid 结束时被截断",
+        "a number in it is higher than a journal of this length can have",
+        "其中的编号超出了这样长的日志所能有的",
     ),
-    ("line {number} of {path} skipped: {error}", "跳过 {path} 的第 {number} 行：{error}"),
+    ("{count} more lines of the journal were skipped", "日志中另有 {count} 行被跳过"),
+    (
+        "{path} is open in another limpid; nothing was changed",
+        "{path} 已在另一个 limpid 中打开；没有改动",
+    ),
+    ("Go on there, or end it first", "请在那里继续，或先结束它"),
+    (
+        "the session's directory {path} cannot be used: {error}",
+        "无法使用会话的目录 {path}：{error}",
+    ),
+    (
+        "Nothing was started; limpid inspect {name} shows what was sent",
+        "没有启动；limpid inspect {name} 显示发送过的内容",
+    ),
+    (
+        "This session spoke with {profile}, which is no profile",
+        "此会话使用的是 {profile}，它不是配置档",
+    ),
+    ("To go on there, resume it with {arguments}", "要在那里继续，请这样恢复：{arguments}"),
+    ("limpid ended before it was started", "启动之前 limpid 结束了"),
+    ("limpid ended before the reply did", "回答完成之前 limpid 结束了"),
+    (
+        "What had arrived of turn {number} cannot be read: {error}",
+        "无法读取第 {number} 轮已收到的内容：{error}",
+    ),
 ];

@@ -1,0 +1,175 @@
+//! Reading a journal back: what its records add up to, or all of them, to go on with it.
+
+use std::io::{self, BufRead, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::journal::{Header, Journal, VERSION, lock};
+use super::private::{open_own, open_own_to_append};
+use crate::conversation::{Record, Session, Stamped};
+
+/// A journal read back.
+#[derive(Debug)]
+pub struct Loaded {
+    /// Its first line.
+    pub header: Header,
+    /// What its records add up to.
+    pub session: Session,
+    /// Lines that could not be read, each with its number and why.
+    pub notices: Vec<String>,
+}
+
+/// Why a journal cannot be read at all.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The file cannot be opened or read.
+    #[error("cannot read {path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's word.
+        source: io::Error,
+    },
+    /// The first line is not a header.
+    #[error("{path} is not a session journal: its first line is no header ({why})")]
+    NoHeader {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Another limpid writes into it.
+    #[error("{path} is open in another limpid; nothing was changed. Go on there, or end it first")]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Written by a newer limpid.
+    #[error(
+        "{path} has journal version {version}; this limpid reads up to {VERSION}. A newer limpid can open it"
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+}
+
+/// Bytes of a header's line at most: what is longer is none.
+const LONGEST_HEADER: u64 = 64 * 1024;
+
+/// Reads the journal in a session's directory. Damaged lines are skipped and named.
+///
+/// # Errors
+/// [`JournalError`] if there is nothing to read.
+pub fn load(session: &Path) -> Result<Loaded, JournalError> {
+    let path = session.join("journal.jsonl");
+    let file = open_own(&path).map_err(|source| JournalError::Io { path: path.clone(), source })?;
+    let mut reader = BufReader::with_capacity(1 << 16, file);
+    let header = header(&mut reader, &path)?;
+    let mut session = Session::default();
+    let Read { notices, .. } = records(&mut reader, &path, |stamped| session.apply(&stamped))?;
+    Ok(Loaded { header, session, notices })
+}
+
+/// A session to go on with.
+#[derive(Debug)]
+pub struct Reopened {
+    /// Its first line.
+    pub header: Header,
+    /// Its records, in order.
+    pub records: Vec<Arc<Stamped>>,
+    /// Lines that could not be read, each with its number and why.
+    pub notices: Vec<String>,
+    /// Writes what follows. Until it is dropped nobody else can.
+    pub journal: Journal,
+}
+
+/// Reads the journal in a session's directory, to go on with it. Damaged lines stay as they are.
+///
+/// # Errors
+/// [`JournalError`] if there is nothing to read, or if another limpid writes into it.
+pub fn reopen(session: &Path) -> Result<Reopened, JournalError> {
+    let path = session.join("journal.jsonl");
+    let io = |source| JournalError::Io { path: path.clone(), source };
+    let file = open_own_to_append(&path).map_err(io)?;
+    lock(&file).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => JournalError::InUse { path: path.clone() },
+        _ => io(error),
+    })?;
+    let mut reader = BufReader::with_capacity(1 << 16, &file);
+    let header = header(&mut reader, &path)?;
+    let mut found = Vec::new();
+    let Read { notices, is_cut } =
+        records(&mut reader, &path, |stamped| found.push(Arc::new(stamped)))?;
+    let journal = Journal::go_on(session.to_owned(), file, is_cut);
+    Ok(Reopened { header, records: found, notices, journal })
+}
+
+/// How the lines after the header were.
+struct Read {
+    notices: Vec<String>,
+    /// Whether the last one was not written to its end.
+    is_cut: bool,
+}
+
+/// Reads the lines after the header.
+fn records(
+    reader: &mut impl BufRead,
+    path: &Path,
+    mut take: impl FnMut(Stamped),
+) -> Result<Read, JournalError> {
+    let mut read = Read { notices: Vec::new(), is_cut: false };
+    let mut line = Vec::new();
+    for number in 2.. {
+        line.clear();
+        let length = reader.read_until(b'\n', &mut line);
+        if length.map_err(|source| JournalError::Io { path: path.to_owned(), source })? == 0 {
+            break;
+        }
+        read.is_cut = !line.ends_with(b"\n");
+        let why = match serde_json::from_slice::<Stamped>(&line) {
+            Ok(stamped) if counts_too_far(&stamped.record, number) => {
+                "a number in it is higher than a journal of this length can have".to_owned()
+            }
+            Ok(stamped) => {
+                take(stamped);
+                continue;
+            }
+            Err(_) if read.is_cut => "it was cut off when limpid ended".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        read.notices.push(format!("line {number} of {} skipped: {why}", path.display()));
+    }
+    Ok(read)
+}
+
+/// Whether a record has a number that so many lines cannot have led up to: those of parts, entries
+/// and turns are given one by one, and what comes later counts on from them.
+fn counts_too_far(record: &Record, lines: u64) -> bool {
+    let number = match record {
+        Record::Part { number, .. } => number.0.into(),
+        Record::Entry(entry) => entry.id.0,
+        Record::Request(request) => request.turn.0.into(),
+        _ => return false,
+    };
+    number > lines
+}
+
+pub(super) fn header(reader: &mut impl BufRead, path: &Path) -> Result<Header, JournalError> {
+    let mut line = Vec::new();
+    reader
+        .take(LONGEST_HEADER)
+        .read_until(b'\n', &mut line)
+        .map_err(|source| JournalError::Io { path: path.to_owned(), source })?;
+    let header: Header = serde_json::from_slice(&line).map_err(|error| JournalError::NoHeader {
+        path: path.to_owned(),
+        why: error.to_string(),
+    })?;
+    if header.limpid_journal > VERSION {
+        let version = header.limpid_journal;
+        return Err(JournalError::Newer { path: path.to_owned(), version });
+    }
+    Ok(header)
+}
