@@ -15,6 +15,8 @@ use limpid::wire::{Assembler, Dialect, Format, Parameters, Settings};
 const OUTPUT: usize = 20_000;
 /// Turns of a prompt, the last one its answer.
 const TURNS: u32 = 5;
+/// Bytes of a request, after which the history is cleared: a model reads no more.
+const REQUEST: u64 = 1_000_000;
 
 struct Writer {
     journal: Journal,
@@ -24,10 +26,12 @@ struct Writer {
     assembler: Assembler,
     settings: Settings,
     turn: u32,
+    /// Bytes of the newest request.
+    told: u64,
 }
 
 /// Writes a session of about so many bytes and returns its directory.
-pub fn write(sessions: &Path, directory: &Path, bytes: usize) -> PathBuf {
+pub(crate) fn write(sessions: &Path, directory: &Path, bytes: usize) -> PathBuf {
     let at = 1_800_000_000_000;
     let mut writer = Writer {
         journal: Journal::create(sessions, directory, at).unwrap(),
@@ -43,6 +47,7 @@ pub fn write(sessions: &Path, directory: &Path, bytes: usize) -> PathBuf {
             parameters: Parameters::default(),
         },
         turn: 0,
+        told: 0,
     };
     writer.record(Record::Profile(Profile {
         name: "scripted".to_owned(),
@@ -51,8 +56,13 @@ pub fn write(sessions: &Path, directory: &Path, bytes: usize) -> PathBuf {
         model: "offline".to_owned(),
         key_env: None,
     }));
-    writer.entry(Role::System, Origin::System, Block::Text("You are of use.".to_owned()));
+    writer.begin();
     while writer.bytes < bytes {
+        if writer.told > REQUEST {
+            writer.record(Record::Head(None));
+            writer.history.clear();
+            writer.begin();
+        }
         let prompt = format!("Look at the next files, from {} on.", writer.turn);
         writer.entry(Role::User, Origin::User, Block::Text(prompt));
         for _ in 1..TURNS {
@@ -81,11 +91,16 @@ impl Writer {
         entry
     }
 
+    fn begin(&mut self) {
+        self.entry(Role::System, Origin::System, Block::Text("You are of use.".to_owned()));
+    }
+
     fn post(&mut self) {
         self.turn += 1;
         let turn = TurnNumber(self.turn);
         let history = self.history.entries();
         let request = self.assembler.assemble(history, &Overlays::default(), &self.settings);
+        self.told = request.bytes;
         for (number, part) in &request.new_parts {
             self.record(Record::Part { number: *number, part: Part::clone(part) });
         }

@@ -1,8 +1,10 @@
 //! What is posted: a list of parts, each with one origin, whose texts add up to the body.
 
+use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{EntryId, Origin, TurnNumber};
 
@@ -22,7 +24,25 @@ pub struct Part {
     /// What it is in the body's structure.
     pub slot: Slot,
     /// Its bytes: a fragment of JSON.
+    #[serde(deserialize_with = "shared")]
     pub text: Arc<str>,
+}
+
+/// A shared text without a `String` on the way: half of a long journal are these.
+fn shared<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<str>, D::Error> {
+    struct Shared;
+    impl Visitor<'_> for Shared {
+        type Value = Arc<str>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a text")
+        }
+
+        fn visit_str<E>(self, text: &str) -> Result<Arc<str>, E> {
+            Ok(text.into())
+        }
+    }
+    deserializer.deserialize_str(Shared)
 }
 
 /// The place of a part in the body's structure, whatever the format.

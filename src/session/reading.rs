@@ -1,8 +1,10 @@
 //! Reading a journal back: what its records add up to, or all of them, to go on with it.
 
-use std::io::{self, BufRead, BufReader, Read as _};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 
 use super::journal::{Header, Journal, VERSION, lock};
 use super::private::{open_own, open_own_to_append};
@@ -56,6 +58,9 @@ pub enum JournalError {
     },
 }
 
+/// Bytes that are read at a time.
+const BUFFER: usize = 1 << 16;
+
 /// Bytes of a header's line at most: what is longer is none.
 const LONGEST_HEADER: u64 = 64 * 1024;
 
@@ -66,11 +71,10 @@ const LONGEST_HEADER: u64 = 64 * 1024;
 pub fn load(session: &Path) -> Result<Loaded, JournalError> {
     let path = session.join("journal.jsonl");
     let file = open_own(&path).map_err(|source| JournalError::Io { path: path.clone(), source })?;
-    let mut reader = BufReader::with_capacity(1 << 16, file);
-    let header = header(&mut reader, &path)?;
+    let (header, read) = read(&file, &path)?;
     let mut session = Session::default();
-    let Read { notices, .. } = records(&mut reader, &path, |stamped| session.apply(&stamped))?;
-    Ok(Loaded { header, session, notices })
+    read.records.iter().for_each(|stamped| session.apply(stamped));
+    Ok(Loaded { header, session, notices: read.notices })
 }
 
 /// A session to go on with.
@@ -98,51 +102,80 @@ pub fn reopen(session: &Path) -> Result<Reopened, JournalError> {
         io::ErrorKind::WouldBlock => JournalError::InUse { path: path.clone() },
         _ => io(error),
     })?;
-    let mut reader = BufReader::with_capacity(1 << 16, &file);
-    let header = header(&mut reader, &path)?;
-    let mut found = Vec::new();
-    let Read { notices, is_cut } =
-        records(&mut reader, &path, |stamped| found.push(Arc::new(stamped)))?;
+    let (header, Read { records, notices, is_cut }) = read(&file, &path)?;
     let journal = Journal::go_on(session.to_owned(), file, is_cut);
-    Ok(Reopened { header, records: found, notices, journal })
+    Ok(Reopened { header, records, notices, journal })
 }
 
-/// How the lines after the header were.
+/// What follows the header.
 struct Read {
+    records: Vec<Arc<Stamped>>,
     notices: Vec<String>,
-    /// Whether the last one was not written to its end.
+    /// Whether the last line was not written to its end.
     is_cut: bool,
 }
 
-/// Reads the lines after the header.
-fn records(
-    reader: &mut impl BufRead,
-    path: &Path,
-    mut take: impl FnMut(Stamped),
-) -> Result<Read, JournalError> {
-    let mut read = Read { notices: Vec::new(), is_cut: false };
-    let mut line = Vec::new();
-    for number in 2.. {
-        line.clear();
-        let length = reader.read_until(b'\n', &mut line);
-        if length.map_err(|source| JournalError::Io { path: path.to_owned(), source })? == 0 {
-            break;
-        }
-        read.is_cut = !line.ends_with(b"\n");
-        let why = match serde_json::from_slice::<Stamped>(&line) {
-            Ok(stamped) if counts_too_far(&stamped.record, number) => {
-                "a number in it is higher than a journal of this length can have".to_owned()
-            }
-            Ok(stamped) => {
-                take(stamped);
+/// Lines, each as its record or why it is none.
+#[derive(Default)]
+struct Lines {
+    lines: Vec<Result<Stamped, String>>,
+    is_cut: bool,
+}
+
+/// A journal that is longer is read by two threads.
+const LONG: u64 = 4 << 20;
+
+fn read(file: &File, path: &Path) -> Result<(Header, Read), JournalError> {
+    let io = |source| JournalError::Io { path: path.to_owned(), source };
+    let mut reader = BufReader::with_capacity(BUFFER, file);
+    let header = header(&mut reader, path)?;
+    let start = reader.stream_position().map_err(io)?;
+    let middle = start + file.metadata().map_err(io)?.len().saturating_sub(start) / 2;
+    let (first, second) = if middle < LONG / 2 {
+        (lines(reader).map_err(io)?, Lines::default())
+    } else {
+        let mut second = BufReader::with_capacity(BUFFER, open_own(path).map_err(io)?);
+        second.seek(SeekFrom::Start(middle)).map_err(io)?;
+        let rest = second.read_until(b'\n', &mut Vec::new()).map_err(io)?;
+        let first = reader.take(middle + rest as u64 - start);
+        thread::scope(|scope| {
+            let second = scope.spawn(|| lines(second));
+            let first = lines(first)?;
+            Ok((first, second.join().map_err(|_| io::Error::other("a thread broke down"))??))
+        })
+        .map_err(io)?
+    };
+    let mut read =
+        Read { records: Vec::new(), notices: Vec::new(), is_cut: first.is_cut || second.is_cut };
+    for (number, line) in (2..).zip(first.lines.into_iter().chain(second.lines)) {
+        let why = match line {
+            Ok(stamped) if !counts_too_far(&stamped.record, number) => {
+                read.records.push(Arc::new(stamped));
                 continue;
             }
-            Err(_) if read.is_cut => "it was cut off when limpid ended".to_owned(),
-            Err(error) => error.to_string(),
+            Ok(_) => "a number in it is higher than a journal of this length can have".to_owned(),
+            Err(why) => why,
         };
         read.notices.push(format!("line {number} of {} skipped: {why}", path.display()));
     }
-    Ok(read)
+    Ok((header, read))
+}
+
+fn lines(mut reader: impl BufRead) -> io::Result<Lines> {
+    let mut found = Lines::default();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if reader.read_until(b'\n', &mut line)? == 0 {
+            return Ok(found);
+        }
+        found.is_cut = !line.ends_with(b"\n");
+        found.lines.push(match serde_json::from_slice(&line) {
+            Ok(stamped) => Ok(stamped),
+            Err(_) if found.is_cut => Err("it was cut off when limpid ended".to_owned()),
+            Err(error) => Err(error.to_string()),
+        });
+    }
 }
 
 /// Whether a record has a number that so many lines cannot have led up to: those of parts, entries

@@ -155,7 +155,11 @@ impl Assembler {
         let lost = Arc::new(envelope(""));
         let part = |number| session.parts.get(&PartNumber(number)).unwrap_or(&lost).clone();
         self.parts = (0..count).map(part).collect();
-        self.numbers = session.parts.iter().map(|(number, part)| (part.clone(), *number)).collect();
+        // What is on another branch is not sent again.
+        let branch: HashSet<EntryId> = session.branch().iter().map(|entry| entry.id).collect();
+        let may_come = |part: &Part| part.entry.is_none_or(|entry| branch.contains(&entry));
+        let numbers = session.parts.iter().filter(|(_, part)| may_come(part));
+        self.numbers = numbers.map(|(number, part)| (part.clone(), *number)).collect();
         let servers = session.entries.keys().map(|id| (*id, Arc::from(session.server_at(*id))));
         self.made_at = servers.collect();
         let last = session.turns.last().map(|turn| session.part_numbers_of(turn.number));

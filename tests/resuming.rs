@@ -1,0 +1,405 @@
+//! Going on with a session that has ended, in good order or by `kill -9`: what the screen shows, what
+//! the next request says, and that nothing runs twice.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use rustix::process::Signal;
+use serde_json::Value;
+use support::limpid::{OFFLINE, World, binary, is_running, stderr, wait_until};
+use support::pty::Screen;
+use support::server::{Request, Server, Step, calls, chunk, sse_head, text};
+
+fn on(server: &Server) -> Vec<String> {
+    ["--url", &server.url(), "--model", "m"].map(str::to_owned).to_vec()
+}
+
+fn start(world: &World, server: &Server, more: &[&str]) -> Screen {
+    let arguments = on(server);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).chain(more.to_vec()).collect();
+    Screen::start(world, &arguments, 120, 40)
+}
+
+fn resume(world: &World, server: &Server, more: &[&str]) -> Screen {
+    let arguments = on(server);
+    let arguments = arguments.iter().map(String::as_str).chain(more.to_vec());
+    let arguments: Vec<&str> = std::iter::once("resume").chain(arguments).collect();
+    let mut screen = Screen::open(world, &arguments, 120, 40, &[]);
+    screen.shows("resumed: every command asks again");
+    screen.rests();
+    screen
+}
+
+fn kill(mut screen: Screen) {
+    screen.signal(Signal::KILL);
+    screen.end();
+}
+
+fn quit(mut screen: Screen) -> String {
+    screen.keys("\x04");
+    assert!(screen.end().success());
+    assert!(screen.is_restored());
+    screen.said()
+}
+
+fn messages(request: &Request) -> Vec<Value> {
+    let body: Value = serde_json::from_slice(&request.body).unwrap();
+    body["messages"].as_array().unwrap().clone()
+}
+
+/// What a strict server demands: each call has its one result, right after it and in order.
+fn is_strict(messages: &[Value]) -> bool {
+    let mut open: Vec<&Value> = Vec::new();
+    for message in messages {
+        if message["role"] == "tool" {
+            if open.is_empty() || *open.remove(0) != message["tool_call_id"] {
+                return false;
+            }
+            continue;
+        }
+        if !open.is_empty() {
+            return false;
+        }
+        let calls = message["tool_calls"].as_array().map_or(&[][..], Vec::as_slice);
+        open = calls.iter().map(|call| &call["id"]).collect();
+    }
+    open.is_empty()
+}
+
+/// What the model is told of its calls.
+fn results(messages: &[Value]) -> Vec<&str> {
+    let results = messages.iter().filter(|message| message["role"] == "tool");
+    results.map(|message| message["content"].as_str().unwrap()).collect()
+}
+
+/// What a program says that opens no screen.
+fn refused(world: &World, arguments: &[&str]) -> String {
+    let mut screen = Screen::open(world, arguments, 200, 30, &[]);
+    assert_eq!(screen.end().exit_code(), 2);
+    screen.text()
+}
+
+#[test]
+fn a_session_goes_on_where_it_was_left() {
+    let world = World::new();
+    let server = Server::start(vec![
+        calls(&["echo one >> ran; echo hi"]),
+        text("The first answer."),
+        text("The second answer."),
+    ]);
+    let mut screen = start(&world, &server, &["--yolo"]);
+    screen.ask("the first prompt");
+    screen.shows("The first answer.");
+    screen.rests();
+    let said = quit(screen);
+    let name = world.sessions()[0].file_name().unwrap().to_str().unwrap().to_owned();
+    assert!(said.contains(&format!("limpid resume {name}")), "{said}");
+
+    let mut screen = resume(&world, &server, &[&name]);
+    for shown in ["the first prompt", "The first answer.", "echo one >> ran", "exit 0"] {
+        assert!(screen.text().contains(shown), "{shown}: {}", screen.text());
+    }
+    screen.ask("the second prompt");
+    screen.shows("The second answer.");
+    screen.shows("turn 3");
+    let requests = server.requests();
+    let (before, after) = (messages(&requests[1]), messages(&requests[2]));
+    assert_eq!(after[..before.len()], before[..], "what was sent is sent again, as it was");
+    assert_eq!(after.len(), before.len() + 2);
+    assert!(screen.text().contains("prefix kept"), "{}", screen.text());
+    screen.rests();
+    quit(screen);
+    assert_eq!(world.sessions().len(), 1, "it is the same session");
+    let shown = world.run(&["inspect", "last"]);
+    assert!(shown.status.success(), "{}", stderr(&shown));
+    assert_eq!(std::fs::read_to_string(world.project().join("ran")).unwrap(), "one\n");
+}
+
+/// Each part is journaled once, also where the program that knew its number has ended.
+#[test]
+fn a_part_that_was_sent_before_keeps_its_number() {
+    let world = World::new();
+    let server = Server::start(vec![text("The answer.")]);
+    let mut screen = start(&world, &server, &[]);
+    screen.ask("a prompt of its own");
+    screen.shows("The answer.");
+    screen.rests();
+    quit(screen);
+    let mut screen = resume(&world, &server, &[]);
+    screen.ask("another");
+    screen.shows("turn 2");
+    screen.rests();
+    quit(screen);
+    let journal = world.journal();
+    let parts = journal.lines().filter(|line| line.contains(r#""record":{"part""#));
+    let of_prompt = parts.filter(|line| line.contains("a prompt of its own")).count();
+    assert_eq!(of_prompt, 1, "{journal}");
+}
+
+#[test]
+fn what_was_allowed_for_the_session_asks_again() {
+    let world = World::new();
+    let server = Server::start(vec![calls(&["echo hi"]), text("Done."), calls(&["echo hi"])]);
+    let mut screen = start(&world, &server, &[]);
+    screen.ask("go");
+    screen.shows("▸ y once");
+    screen.keys("a");
+    screen.shows("Done.");
+    screen.rests();
+    quit(screen);
+    let mut screen = resume(&world, &server, &[]);
+    screen.ask("again");
+    screen.shows("this exact command for the session");
+    kill(screen);
+}
+
+/// A21
+#[test]
+fn a_call_that_waited_was_not_run_and_must_be_decided_again() {
+    let world = World::new();
+    let server = Server::start(vec![calls(&["touch ran"]), text("I see.")]);
+    let mut screen = start(&world, &server, &[]);
+    screen.ask("go");
+    screen.shows("y once");
+    kill(screen);
+    let mut screen = resume(&world, &server, &[]);
+    assert!(screen.text().contains("not run"), "{}", screen.text());
+    assert!(!screen.text().contains("y once"), "{}", screen.text());
+    assert!(screen.text().contains("/continue goes on"), "{}", screen.text());
+    screen.keys("y");
+    screen.rests();
+    assert!(!world.project().join("ran").exists());
+    screen.keys("\x7f");
+    screen.ask("/continue");
+    screen.shows("I see.");
+    let told = messages(&server.requests()[1]);
+    assert!(is_strict(&told), "{told:#?}");
+    assert_eq!(results(&told), ["Not run: the program ended before this command was started."]);
+    quit(screen);
+}
+
+#[test]
+fn of_a_command_that_had_begun_nobody_knows_the_outcome() {
+    let world = World::new();
+    let server = Server::start(vec![
+        calls(&["echo once >> ran; sleep 4242", "echo second >> ran"]),
+        text("I see."),
+    ]);
+    let mut screen = start(&world, &server, &["--yolo"]);
+    screen.ask("go");
+    wait_until("the command runs", || is_running("sleep 4242"));
+    kill(screen);
+    wait_until("it ends with limpid", || !is_running("sleep 4242"));
+    let mut screen = resume(&world, &server, &["--yolo"]);
+    assert!(screen.text().contains("outcome unknown"), "{}", screen.text());
+    screen.ask("what now?");
+    screen.shows("I see.");
+    let told = messages(&server.requests()[1]);
+    assert!(is_strict(&told), "{told:#?}");
+    let results = results(&told);
+    assert!(results[0].contains("its outcome is unknown. Check"), "{told:#?}");
+    assert!(results[1].starts_with("Not run: "), "{told:#?}");
+    assert_eq!(std::fs::read_to_string(world.project().join("ran")).unwrap(), "once\n");
+    quit(screen);
+}
+
+#[test]
+fn what_had_arrived_of_a_reply_is_kept() {
+    let world = World::new();
+    let cut = vec![sse_head(), chunk(r#"{"content":"The first half"}"#, None), Step::Hold];
+    let server = Server::start(vec![cut, text("The whole.")]);
+    let mut screen = start(&world, &server, &[]);
+    screen.ask("go");
+    screen.shows("The first half");
+    kill(screen);
+    let mut screen = resume(&world, &server, &[]);
+    assert!(screen.text().contains("The first half"), "{}", screen.text());
+    screen.ask("/continue");
+    screen.shows("The whole.");
+    let told = messages(&server.requests()[1]);
+    assert_eq!(told[2]["content"], "The first half");
+    assert!(told[3]["content"].as_str().unwrap().contains("it is incomplete"), "{told:#?}");
+    quit(screen);
+    let usage = world.run(&["inspect", "last", "--turn", "1", "--usage"]);
+    let usage = String::from_utf8(usage.stdout).unwrap();
+    assert!(usage.contains("limpid ended before the reply did"), "{usage}");
+}
+
+#[test]
+fn a_command_of_the_users_own_that_had_begun_is_not_told() {
+    let world = World::new();
+    let server = Server::start(vec![text("The answer.")]);
+    let mut screen = start(&world, &server, &[]);
+    screen.ask("go");
+    screen.shows("The answer.");
+    screen.ask("!sleep 4243");
+    wait_until("the command runs", || is_running("sleep 4243"));
+    kill(screen);
+    let mut screen = resume(&world, &server, &[]);
+    assert!(screen.text().contains("outcome unknown"), "{}", screen.text());
+    screen.ask("more");
+    wait_until("it is posted", || server.requests().len() == 2);
+    let told = messages(&server.requests()[1]);
+    assert_eq!(told.len(), 4, "{told:#?}");
+    screen.rests();
+    quit(screen);
+}
+
+#[test]
+fn a_session_that_is_open_is_not_opened_twice() {
+    let world = World::new();
+    let mut first = Screen::start(&world, OFFLINE, 120, 40);
+    first.ask("hello");
+    first.shows("answered");
+    let said = refused(&world, &["resume"]);
+    assert!(said.contains("is open in another limpid"), "{said}");
+    quit(first);
+    let mut third = Screen::open(&world, &["resume"], 120, 40, &[]);
+    third.shows("resumed: every command asks again");
+    quit(third);
+}
+
+#[test]
+fn it_goes_on_in_its_own_directory_with_its_own_model_and_parameters() {
+    let world = World::new();
+    let mut screen = Screen::start(&world, &["--offline", "--model", "offline-lenient"], 120, 40);
+    screen.ask("/set temperature 0.25");
+    screen.ask("hello");
+    screen.shows("answered");
+    screen.rests();
+    quit(screen);
+    let elsewhere = world.home().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let name = world.sessions()[0].file_name().unwrap().to_str().unwrap().to_owned();
+    let resume = format!("cd {}; exec {} resume {name}", elsewhere.display(), binary().display());
+    let mut shell = portable_pty::CommandBuilder::new("sh");
+    shell.args(["-c", &resume]);
+    // A key alone would make another profile the usual one.
+    let key = [("DEEPSEEK_API_KEY", "k")];
+    let mut screen = Screen::run(&world, shell, 120, 40, &key);
+    screen.shows("resumed: every command asks again");
+    screen.rests();
+    screen.shows("offline-lenient @ scripted");
+    assert!(!screen.text().contains("from here on"), "{}", screen.text());
+    screen.ask("!pwd > where");
+    wait_until("it ran", || world.project().join("where").exists());
+    screen.ask("/set");
+    screen.shows("0.25");
+    screen.keys("\x1b");
+    screen.hides("left to the server");
+    quit(screen);
+}
+
+#[test]
+fn a_server_that_a_journal_names_gets_no_key() {
+    let world = World::new();
+    let server = Server::start(vec![text("The answer.")]);
+    let mut screen = Screen::start_with(
+        &world,
+        &["--url", &server.url(), "--model", "m", "--key-env", "A_KEY"],
+        120,
+        40,
+        &[("A_KEY", "secret-of-mine")],
+    );
+    screen.ask("go");
+    screen.shows("The answer.");
+    screen.rests();
+    quit(screen);
+    let mut screen = Screen::open(&world, &["resume"], 120, 40, &[("A_KEY", "secret-of-mine")]);
+    screen.shows("resumed: every command asks again");
+    screen.shows("This session spoke with m @ 127.0.0.1");
+    screen.shows("offline @ scripted");
+    screen.ask("more");
+    screen.shows("turn 2");
+    screen.rests();
+    assert_eq!(server.requests().len(), 1);
+    quit(screen);
+}
+
+#[test]
+fn what_cannot_be_resumed_says_why() {
+    let world = World::new();
+    assert!(refused(&world, &["resume"]).contains("no session has worked in"));
+    assert!(refused(&world, &["resume", "2031"]).contains("begins with \"2031\""));
+    let no_terminal = world.run(&["resume"]);
+    assert_eq!(no_terminal.status.code(), Some(2));
+    assert!(stderr(&no_terminal).contains("limpid exec"), "{}", stderr(&no_terminal));
+    let project = world.project().join("gone");
+    std::fs::create_dir(&project).unwrap();
+    let made = world.limpid(&["exec", "--offline", "hello"]).current_dir(&project).output();
+    assert!(made.unwrap().status.success());
+    std::fs::remove_dir(&project).unwrap();
+    let name = world.sessions()[0].file_name().unwrap().to_str().unwrap().to_owned();
+    let before = world.journal();
+    assert!(refused(&world, &["resume", &name]).contains("cannot be used"));
+    assert_eq!(world.journal(), before);
+}
+
+/// A session as it was when limpid was killed with so much of its journal written.
+fn cut_to(world: &World, whole: &Path, journal: &[u8]) -> PathBuf {
+    let session = world.sessions().pop().unwrap();
+    std::fs::remove_dir_all(&session).unwrap();
+    for sub in ["exchanges", "outputs"] {
+        std::fs::create_dir_all(session.join(sub)).unwrap();
+    }
+    let text = String::from_utf8_lossy(journal).into_owned();
+    for file in std::fs::read_dir(whole.join("exchanges")).unwrap().flatten() {
+        let name = file.file_name().into_string().unwrap();
+        let turn = name.trim_start_matches('0').split('-').next().unwrap();
+        if text.contains(&format!(r#"{{"attempt":{{"turn":{turn},"#)) {
+            std::fs::copy(file.path(), session.join("exchanges").join(name)).unwrap();
+        }
+    }
+    std::fs::write(session.join("journal.jsonl"), journal).unwrap();
+    session
+}
+
+/// G3: every moment between two records, and some within one, at which a kill may come.
+#[test]
+fn a_session_goes_on_from_wherever_it_was_cut() {
+    let world = World::new();
+    let server = Server::start(vec![
+        calls(&["echo first >> ran", "echo second >> ran"]),
+        text("The answer."),
+        text("And on."),
+    ]);
+    let arguments = on(&server);
+    let mut exec = vec!["exec", "--yolo", "go"];
+    exec.extend(arguments.iter().map(String::as_str));
+    let made = world.run(&exec);
+    assert!(made.status.success(), "{}", stderr(&made));
+    let whole = world.home().join("whole");
+    let copied =
+        std::process::Command::new("cp").arg("-a").arg(&world.sessions()[0]).arg(&whole).status();
+    assert!(copied.unwrap().success());
+    let journal = std::fs::read(whole.join("journal.jsonl")).unwrap();
+    let ran = world.project().join("ran");
+    assert_eq!(std::fs::read_to_string(&ran).unwrap(), "first\nsecond\n");
+
+    let mut ends = Vec::new();
+    for (at, byte) in journal.iter().enumerate() {
+        if *byte == b'\n' {
+            ends.push(at + 1);
+            let within = (ends.len() % 3 == 0 && at + 9 < journal.len()).then_some(at + 9);
+            ends.extend(within);
+        }
+    }
+    for end in ends {
+        let seen = server.requests().len();
+        cut_to(&world, &whole, &journal[..end]);
+        let mut screen = resume(&world, &server, &["--yolo"]);
+        screen.ask("go on");
+        screen.shows("And on.");
+        screen.rests();
+        let request = server.requests()[seen].clone();
+        let told = messages(&request);
+        assert!(is_strict(&told), "{end}: {told:#?}");
+        assert_eq!(told.last().unwrap()["content"], "go on", "{end}");
+        quit(screen);
+        assert_eq!(std::fs::read_to_string(&ran).unwrap(), "first\nsecond\n", "{end}: run again");
+        let turns = world.run(&["inspect", "last", "--body"]);
+        assert_eq!(turns.stdout, request.body, "{end}: {}", stderr(&turns));
+    }
+}
