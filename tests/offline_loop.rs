@@ -121,6 +121,7 @@ impl Rig {
             turn_limit: 5,
             directory: "/".into(),
             sessions: None,
+            resumed: None,
         };
         let model = HttpModel::new(client, endpoint, format);
         let handle = agent::spawn(config, model, NoOther(PhantomData));

@@ -403,3 +403,45 @@ fn a_session_goes_on_from_wherever_it_was_cut() {
         assert_eq!(turns.stdout, request.body, "{end}: {}", stderr(&turns));
     }
 }
+
+#[test]
+fn a_damaged_line_is_named_and_never_makes_another_history() {
+    let world = World::new();
+    let server = Server::start(vec![calls(&["echo hi"]), text("The answer."), text("And on.")]);
+    let arguments = on(&server);
+    let mut exec = vec!["exec", "--yolo", "go"];
+    exec.extend(arguments.iter().map(String::as_str));
+    assert!(world.run(&exec).status.success());
+    let whole = world.home().join("whole");
+    std::fs::rename(&world.sessions()[0], &whole).unwrap();
+    std::fs::create_dir(world.data().join("limpid/sessions/2026-01-01-000000-1")).unwrap();
+    let journal = std::fs::read_to_string(whole.join("journal.jsonl")).unwrap();
+    let lines: Vec<&str> = journal.split_inclusive('\n').collect();
+    let newest = lines.iter().rposition(|line| line.contains(ENTRY)).unwrap();
+    let before = messages(&server.requests()[1]);
+    let (mut went_on, mut refusals) = (0, 0);
+    for damaged in 1..lines.len() {
+        let mut copy = lines.clone();
+        copy[damaged] = "{\"at\":1,damaged\n";
+        cut_to(&world, &whole, copy.concat().as_bytes());
+        if lines[damaged].contains(ENTRY) && damaged != newest {
+            let said = refused(&world, &["resume"]);
+            assert!(said.contains("of its history is lost"), "{damaged}: {said}");
+            refusals += 1;
+            continue;
+        }
+        let seen = server.requests().len();
+        let mut screen = resume(&world, &server, &[]);
+        screen.shows(&format!("line {} of", damaged + 1));
+        screen.ask("go on");
+        screen.shows("And on.");
+        let told = messages(&server.requests()[seen]);
+        assert_eq!(told[..before.len()], before[..], "{damaged}");
+        assert!(is_strict(&told), "{damaged}: {told:#?}");
+        quit(screen);
+        went_on += 1;
+    }
+    assert!(went_on > 10 && refusals == 4, "{went_on} {refusals}");
+}
+
+const ENTRY: &str = r#""record":{"entry":"#;

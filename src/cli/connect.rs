@@ -15,7 +15,7 @@ use crate::config::instructions::{self, Instructions};
 use crate::config::{
     Choice, ChoiceError, Notify, Places, Problem, Source, Sourced, built_in_key_variables,
 };
-use crate::conversation::{Parameter, ParameterValue, Profile, Session, Stamped};
+use crate::conversation::{Parameter, ParameterValue, Profile, Stamped};
 use crate::net::{Client, Endpoint, Key, Limits};
 use crate::offline;
 use crate::session::{Reopened, sessions_dir};
@@ -420,10 +420,8 @@ impl Start {
             Instructions::default()
         };
         let resumed =
-            self.resumed.map(|Reopened { records, notices: of_journal, journal, .. }| {
+            self.resumed.map(|Reopened { notices: of_journal, session, journal, .. }| {
                 notices.extend(of_journal);
-                let mut session = Session::default();
-                records.iter().for_each(|stamped| session.apply(stamped));
                 Resumed { session, journal }
             });
         let config = Config {

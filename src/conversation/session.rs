@@ -303,6 +303,16 @@ impl Session {
         after.checked_sub(1).map_or("", |at| self.servers[at].1.as_str())
     }
 
+    /// The entry of the current branch that a damaged journal lacks. What is before it is lost.
+    pub fn lost_entry(&self) -> Option<EntryId> {
+        let mut next = self.head;
+        while let Some(id) = next {
+            let Some(entry) = self.entries.get(&id) else { return Some(id) };
+            next = entry.parent;
+        }
+        None
+    }
+
     /// The entries of the current branch, oldest first.
     pub fn branch(&self) -> Vec<Arc<Entry>> {
         self.branch_to(self.head)

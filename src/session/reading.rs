@@ -46,6 +46,17 @@ pub enum JournalError {
         /// The file.
         path: PathBuf,
     },
+    /// The model would be told something else than before.
+    #[error(
+        "{path} is damaged: entry {entry} of its history is lost, and going on would tell the \
+         model something else than before. Nothing was started; limpid inspect shows what is left"
+    )]
+    Lost {
+        /// The file.
+        path: PathBuf,
+        /// The entry.
+        entry: u64,
+    },
     /// Written by a newer limpid.
     #[error(
         "{path} has journal version {version}; this limpid reads up to {VERSION}. A newer limpid can open it"
@@ -72,9 +83,13 @@ pub fn load(session: &Path) -> Result<Loaded, JournalError> {
     let path = session.join("journal.jsonl");
     let file = open_own(&path).map_err(|source| JournalError::Io { path: path.clone(), source })?;
     let (header, read) = read(&file, &path)?;
+    Ok(Loaded { header, session: folded(&read.records), notices: read.notices })
+}
+
+fn folded(records: &[Arc<Stamped>]) -> Session {
     let mut session = Session::default();
-    read.records.iter().for_each(|stamped| session.apply(stamped));
-    Ok(Loaded { header, session, notices: read.notices })
+    records.iter().for_each(|stamped| session.apply(stamped));
+    session
 }
 
 /// A session to go on with.
@@ -84,6 +99,8 @@ pub struct Reopened {
     pub header: Header,
     /// Its records, in order.
     pub records: Vec<Arc<Stamped>>,
+    /// What they add up to.
+    pub session: Session,
     /// Lines that could not be read, each with its number and why.
     pub notices: Vec<String>,
     /// Writes what follows. Until it is dropped nobody else can.
@@ -93,7 +110,8 @@ pub struct Reopened {
 /// Reads the journal in a session's directory, to go on with it. Damaged lines stay as they are.
 ///
 /// # Errors
-/// [`JournalError`] if there is nothing to read, or if another limpid writes into it.
+/// [`JournalError`] if there is nothing to read, if another limpid writes into it, or if the history
+/// is not whole.
 pub fn reopen(session: &Path) -> Result<Reopened, JournalError> {
     let path = session.join("journal.jsonl");
     let io = |source| JournalError::Io { path: path.clone(), source };
@@ -104,7 +122,11 @@ pub fn reopen(session: &Path) -> Result<Reopened, JournalError> {
     })?;
     let (header, Read { records, notices, is_cut }) = read(&file, &path)?;
     let journal = Journal::go_on(session.to_owned(), file, is_cut);
-    Ok(Reopened { header, records, notices, journal })
+    let session = folded(&records);
+    match session.lost_entry() {
+        Some(entry) => Err(JournalError::Lost { path, entry: entry.0 }),
+        None => Ok(Reopened { header, records, session, notices, journal }),
+    }
 }
 
 /// What follows the header.
@@ -141,7 +163,12 @@ fn read(file: &File, path: &Path) -> Result<(Header, Read), JournalError> {
         thread::scope(|scope| {
             let second = scope.spawn(|| lines(second));
             let first = lines(first)?;
-            Ok((first, second.join().map_err(|_| io::Error::other("a thread broke down"))??))
+            Ok((
+                first,
+                second
+                    .join()
+                    .map_err(|_| io::Error::other("a thread that read it broke down"))??,
+            ))
         })
         .map_err(io)?
     };

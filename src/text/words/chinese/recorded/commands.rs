@@ -222,6 +222,15 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "{path} is open in another limpid; nothing was changed",
         "{path} 已在另一个 limpid 中打开；没有改动",
     ),
+    (
+        "{path} is damaged: entry {number} of its history is lost, and going on would tell the model something else than before",
+        "{path} 已损坏：历史中的第 {number} 个条目丢失，继续会告诉模型与以前不同的内容",
+    ),
+    (
+        "Nothing was started; limpid inspect shows what is left",
+        "没有启动；limpid inspect 显示剩下的内容",
+    ),
+    ("a thread that read it broke down", "读取它的线程出错"),
     ("Go on there, or end it first", "请在那里继续，或先结束它"),
     (
         "the session's directory {path} cannot be used: {error}",
