@@ -13,7 +13,7 @@
     missing_docs
 )]
 
-#[path = "long_journal.rs"]
+#[path = "long_journal/mod.rs"]
 mod long_journal;
 #[path = "../tests/support/mod.rs"]
 mod support;

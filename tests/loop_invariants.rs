@@ -141,6 +141,7 @@ fn rig(replies: Vec<Scripted>, mode: Mode, turn_limit: u32) -> Rig {
         turn_limit,
         directory: "/".into(),
         sessions: None,
+        resumed: None,
     };
     let model = ScriptedModel { replies: replies.into_iter() };
     let handle = agent::spawn(config, model, NoOther(PhantomData));

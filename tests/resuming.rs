@@ -5,6 +5,7 @@
 mod support;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -445,3 +446,40 @@ fn a_damaged_line_is_named_and_never_makes_another_history() {
 }
 
 const ENTRY: &str = r#""record":{"entry":"#;
+
+/// G3: `LIMPID_KILLS` says how many; a few in every run.
+#[test]
+fn killed_at_any_moment_it_goes_on_and_runs_nothing_twice() {
+    let kills = std::env::var("LIMPID_KILLS").ok().and_then(|kills| kills.parse().ok());
+    let mut random = 0x9e37_79b9_u64 ^ u64::from(std::process::id());
+    for kill_number in 0..kills.unwrap_or(6) {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+        let world = World::new();
+        let pause = Step::Pause(Duration::from_millis(20));
+        let mut asking = calls(&["echo first >> ran; sleep 0.1", "echo second >> ran"]);
+        asking.insert(2, pause.clone());
+        let mut answer = text("The answer.");
+        answer.insert(1, pause);
+        let server = Server::start(vec![asking, answer, text("And on.")]);
+        let mut screen = start(&world, &server, &["--yolo"]);
+        screen.ask("go");
+        wait_until("it is saved", || !world.sessions().is_empty());
+        // A moment of a prompt that takes some 250 ms.
+        std::thread::sleep(Duration::from_micros((random >> 33) % 300_000));
+        kill(screen);
+        let seen = server.requests().len();
+        let ran = || std::fs::read_to_string(world.project().join("ran")).unwrap_or_default();
+        let before = ran();
+        let mut screen = resume(&world, &server, &["--yolo"]);
+        screen.ask("go on");
+        wait_until("it is posted", || server.requests().len() > seen);
+        let told = messages(&server.requests()[seen]);
+        assert!(is_strict(&told), "{kill_number}: {told:#?}");
+        assert_eq!(told[1]["content"], "go");
+        assert!(before.lines().count() <= 2, "{kill_number}: {before}");
+        if before.lines().count() == 2 && results(&told).len() == 2 {
+            assert!(!results(&told)[1].starts_with("Not run"), "{kill_number}: {told:#?}");
+        }
+        kill(screen);
+    }
+}

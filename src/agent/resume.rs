@@ -100,6 +100,7 @@ impl<M: Model> Loop<M> {
         let turn = session.turns.last().map_or(TurnNumber(0), |turn| turn.number);
         for call in asking.calls().skip(answered) {
             let log = session.calls.get(&call.id);
+            // Those of a reply that was only now read were proposed with it.
             if log.is_none() && session.entries.contains_key(&asking.id) {
                 let proposed = ProposedCall { call: call.clone(), state: CallState::Complete };
                 self.acting.propose(turn, asking.id, &[proposed], &mut self.recorder).await;

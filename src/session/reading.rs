@@ -88,7 +88,9 @@ pub fn load(session: &Path) -> Result<Loaded, JournalError> {
 
 fn folded(records: &[Arc<Stamped>]) -> Session {
     let mut session = Session::default();
-    records.iter().for_each(|stamped| session.apply(stamped));
+    for stamped in records {
+        session.apply(stamped);
+    }
     session
 }
 

@@ -162,8 +162,8 @@ impl Assembler {
         self.numbers = numbers.map(|(number, part)| (part.clone(), *number)).collect();
         let servers = session.entries.keys().map(|id| (*id, Arc::from(session.server_at(*id))));
         self.made_at = servers.collect();
-        let last = session.turns.last().map(|turn| session.part_numbers_of(turn.number));
-        self.previous = last.unwrap_or_default();
+        let newest = session.turns.last().map(|turn| session.part_numbers_of(turn.number));
+        self.previous = newest.unwrap_or_default();
     }
 
     /// From here on requests go to this server: what only another understands is not sent to it.
