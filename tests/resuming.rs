@@ -398,6 +398,12 @@ fn a_session_goes_on_from_wherever_it_was_cut() {
         let told = messages(&request);
         assert!(is_strict(&told), "{end}: {told:#?}");
         assert_eq!(told.last().unwrap()["content"], "go on", "{end}");
+        // Of both replies all bytes had arrived; they were not asked for in vain.
+        let written = String::from_utf8_lossy(&journal[..end]).into_owned();
+        let posted = |turn: u32| written.contains(&format!(r#"{{"attempt":{{"turn":{turn},"#));
+        let has = |told: &str| request.body.windows(told.len()).any(|at| at == told.as_bytes());
+        assert_eq!(posted(1), has("second >> ran"), "{end}: {told:#?}");
+        assert_eq!(posted(2), has("The answer."), "{end}: {told:#?}");
         quit(screen);
         assert_eq!(std::fs::read_to_string(&ran).unwrap(), "first\nsecond\n", "{end}: run again");
         let turns = world.run(&["inspect", "last", "--body"]);

@@ -33,11 +33,7 @@ impl<M: Model> Loop<M> {
         self.state = session.state();
         self.outgoing.take_up(session);
         self.recorder.record(Record::Resumed).await;
-        let open = session.turns.last().and_then(|turn| {
-            let exchange = turn.exchanges.last()?;
-            exchange.response.is_none().then_some((turn.number, exchange))
-        });
-        if let Some((turn, exchange)) = open {
+        if let Some((turn, exchange)) = unread(session) {
             self.close_exchange(turn, exchange, session.profile.as_ref()).await;
         }
         self.close_calls(session).await;
@@ -47,7 +43,7 @@ impl<M: Model> Loop<M> {
         }
     }
 
-    /// Keeps what had arrived of a reply, as after a connection that broke.
+    /// Keeps what had arrived of a reply: all of it, or as after a connection that broke.
     async fn close_exchange(
         &mut self,
         turn: TurnNumber,
@@ -70,22 +66,24 @@ impl<M: Model> Loop<M> {
             let reply = Reply { failure: Some(program_ended()), ..Reply::default() };
             (KeptResponse::default(), reply)
         });
-        let response = Response {
-            turn,
-            attempt: exchange.attempt,
-            // Whether it had left, the journal does not say; it may have.
-            sent: true,
-            status: Some(kept.head.status).filter(|status| *status > 0),
-            first_byte_ms: kept.arrivals.first().map(|arrival| arrival.ms),
-            end_ms: kept.arrivals.last().map_or(0, |arrival| arrival.ms),
-            bytes: kept.bytes(),
-            headers: kept.head.headers,
-            stop_reason: reply.stop_reason.clone(),
-            usage: reply.usage,
-            failure: reply.failure.clone(),
-            stopped: false,
-        };
-        self.recorder.record(Record::Response(response)).await;
+        if exchange.response.is_none() {
+            let response = Response {
+                turn,
+                attempt: exchange.attempt,
+                // Whether it had left, the journal does not say; it may have.
+                sent: true,
+                status: Some(kept.head.status).filter(|status| *status > 0),
+                first_byte_ms: kept.arrivals.first().map(|arrival| arrival.ms),
+                end_ms: kept.arrivals.last().map_or(0, |arrival| arrival.ms),
+                bytes: kept.bytes(),
+                headers: kept.head.headers,
+                stop_reason: reply.stop_reason.clone(),
+                usage: reply.usage,
+                failure: reply.failure.clone(),
+                stopped: false,
+            };
+            self.recorder.record(Record::Response(response)).await;
+        }
         self.remember_reply(turn, &reply).await;
     }
 
@@ -178,6 +176,20 @@ impl<M: Model> Loop<M> {
         self.state.transition_reason = Some(reason.clone());
         self.recorder.record(Record::Ended(reason)).await;
     }
+}
+
+/// The newest attempt, if it had not ended, or if its reply had not become an entry.
+fn unread(session: &Session) -> Option<(TurnNumber, &Exchange)> {
+    let turn = session.turns.last()?;
+    let exchange = turn.exchanges.last()?;
+    let is_unread = match &exchange.response {
+        None => true,
+        Some(response) => {
+            let is_whole = response.failure.is_none() && !response.stopped;
+            is_whole && turn.head == session.head && session.ended.is_none()
+        }
+    };
+    is_unread.then_some((turn.number, exchange))
 }
 
 /// The way and the parameters that hold from here on, where they are others than before. What was
