@@ -7,6 +7,8 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use limpid::session::{load, reopen};
+use limpid::wire::{Assembler, Dialect, Format, Parameters, Settings};
 use rustix::process::Signal;
 use serde_json::Value;
 use support::limpid::{OFFLINE, World, binary, is_running, stderr, wait_until};
@@ -487,5 +489,81 @@ fn killed_at_any_moment_it_goes_on_and_runs_nothing_twice() {
             assert!(!results(&told)[1].starts_with("Not run"), "{kill_number}: {told:#?}");
         }
         kill(screen);
+    }
+}
+
+/// Whatever has become of a journal's bytes: it is refused, or what is left of it can be sent.
+#[test]
+fn no_damage_breaks_anything_down() {
+    let world = World::new();
+    let server = Server::start(vec![calls(&["echo hi", "echo ho"]), text("The answer.")]);
+    let arguments = on(&server);
+    let mut exec = vec!["exec", "--yolo", "go"];
+    exec.extend(arguments.iter().map(String::as_str));
+    assert!(world.run(&exec).status.success());
+    let session = world.sessions()[0].clone();
+    let path = session.join("journal.jsonl");
+    let whole = std::fs::read(&path).unwrap();
+    let header = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let mut random = 1_u64;
+    let mut next = |below: usize| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        usize::try_from(random >> 33).unwrap() % below
+    };
+    let (mut opened, mut refused) = (0, 0);
+    for _ in 0..3_000 {
+        let mut damaged = whole.clone();
+        for _ in 0..=next(3) {
+            let at = header + next(damaged.len() - header);
+            match next(4) {
+                0 => damaged[at] = b"0919{}\",\n\0"[next(10)],
+                1 => drop(damaged.drain(at..(at + 1 + next(40)).min(damaged.len()))),
+                2 => damaged.insert(at, b"999999\n\"{"[next(9)]),
+                _ => {
+                    // Lines in another order, and twice.
+                    let piece = damaged[header + next(at - header + 1)..at].to_vec();
+                    damaged.splice(at..at, piece);
+                }
+            }
+        }
+        std::fs::write(&path, &damaged).unwrap();
+        let Ok(reopened) = reopen(&session) else {
+            refused += 1;
+            continue;
+        };
+        opened += 1;
+        let state = reopened.session.state();
+        let mut assembler = Assembler::default();
+        assembler.take_up(&reopened.session);
+        let request = assembler.assemble(state.messages.entries(), &state.overlays, &settings());
+        let body: String = request.parts.iter().map(|part| &*part.text).collect();
+        let body: Value = serde_json::from_str(&body).unwrap();
+        assert_eq!(body["model"], "m");
+    }
+    assert!(opened > 500 && refused > 100, "{opened} {refused}");
+
+    // Numbers that would make it count on from nowhere, or go round in a circle.
+    let whole = String::from_utf8(whole).unwrap();
+    for (number, other) in [
+        (r#""id":2,"parent":1"#, r#""id":2,"parent":4"#),
+        (r#""id":2,"parent":1"#, r#""id":18446744073709551615,"parent":1"#),
+        (r#""part":{"number":1,"#, r#""part":{"number":4294967295,"#),
+        (r#""request":{"turn":1,"#, r#""request":{"turn":4294967295,"#),
+    ] {
+        let damaged = whole.replacen(number, other, 1);
+        assert_ne!(damaged, whole, "{number}");
+        std::fs::write(&path, damaged).unwrap();
+        let loaded = load(&session).unwrap();
+        assert!(loaded.notices[0].contains("a number that it cannot have"), "{number}");
+    }
+}
+
+fn settings() -> Settings {
+    Settings {
+        format: Format::OpenaiChat,
+        model: "m".to_owned(),
+        tools: Vec::new(),
+        dialect: Dialect::default(),
+        parameters: Parameters::default(),
     }
 }

@@ -178,11 +178,11 @@ fn read(file: &File, path: &Path) -> Result<(Header, Read), JournalError> {
         Read { records: Vec::new(), notices: Vec::new(), is_cut: first.is_cut || second.is_cut };
     for (number, line) in (2..).zip(first.lines.into_iter().chain(second.lines)) {
         let why = match line {
-            Ok(stamped) if !counts_too_far(&stamped.record, number) => {
+            Ok(stamped) if !is_misnumbered(&stamped.record, number) => {
                 read.records.push(Arc::new(stamped));
                 continue;
             }
-            Ok(_) => "a number in it is higher than a journal of this length can have".to_owned(),
+            Ok(_) => "it has a number that it cannot have".to_owned(),
             Err(why) => why,
         };
         read.notices.push(format!("line {number} of {} skipped: {why}", path.display()));
@@ -207,16 +207,18 @@ fn lines(mut reader: impl BufRead) -> io::Result<Lines> {
     }
 }
 
-/// Whether a record has a number that so many lines cannot have led up to: those of parts, entries
-/// and turns are given one by one, and what comes later counts on from them.
-fn counts_too_far(record: &Record, lines: u64) -> bool {
-    let number = match record {
-        Record::Part { number, .. } => number.0.into(),
-        Record::Entry(entry) => entry.id.0,
-        Record::Request(request) => request.turn.0.into(),
-        _ => return false,
-    };
-    number > lines
+/// Whether a record has a number that it cannot have: those of parts, entries and turns are given one
+/// by one, so that none is higher than the lines so far, and an entry follows an earlier one. What
+/// comes later counts on from them.
+fn is_misnumbered(record: &Record, lines: u64) -> bool {
+    match record {
+        Record::Part { number, .. } => u64::from(number.0) > lines,
+        Record::Request(request) => u64::from(request.turn.0) > lines,
+        Record::Entry(entry) => {
+            entry.id.0 > lines || entry.parent.is_some_and(|parent| parent >= entry.id)
+        }
+        _ => false,
+    }
 }
 
 pub(super) fn header(reader: &mut impl BufRead, path: &Path) -> Result<Header, JournalError> {

@@ -213,10 +213,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("A newer limpid can open it", "较新的 limpid 可以打开它"),
     ("line {number} of {path} skipped: {why}", "跳过 {path} 的第 {number} 行：{why}"),
     ("it was cut off when limpid ended", "limpid 结束时被截断"),
-    (
-        "a number in it is higher than a journal of this length can have",
-        "其中的编号超出了这样长的日志所能有的",
-    ),
+    ("it has a number that it cannot have", "其中有不可能的编号"),
     ("{count} more lines of the journal were skipped", "日志中另有 {count} 行被跳过"),
     (
         "{path} is open in another limpid; nothing was changed",
