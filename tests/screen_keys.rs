@@ -43,6 +43,36 @@ fn enter_sends_and_empties_the_draft() {
 }
 
 #[test]
+fn the_footer_says_what_enter_does_with_what_is_written() {
+    for (text, enter) in [
+        ("", " Enter send "),
+        ("hello", " Enter send "),
+        (" !ls", " Enter send "),
+        ("/usr/bin/env fails", " Enter send "),
+        ("!ls", " Enter run "),
+        ("!!ls", " Enter run, the model is not told "),
+        ("/clear ", " Enter do it "),
+        ("exit", " Enter quit "),
+    ] {
+        let mut stage = Stage::new(120, 40);
+        stage.type_text(text);
+        let screen = stage.screen();
+        assert!(screen.contains(enter), "{text:?}: {screen}");
+    }
+    for text in ["!", "!!", "/nope ", "/clear now"] {
+        let mut stage = Stage::new(120, 40);
+        stage.type_text(text);
+        let screen = stage.screen();
+        assert!(!screen.contains(" Enter "), "{text:?} does nothing: {screen}");
+    }
+    let mut stage = Stage::new(120, 40);
+    stage.prompt("go");
+    stage.request();
+    stage.type_text("!!ls");
+    assert!(stage.screen().contains(" Enter queue "), "{}", stage.screen());
+}
+
+#[test]
 fn a_folded_paste_says_how_it_is_seen_in_full() {
     let mut stage = Stage::new(100, 30);
     stage.input(Input::Paste("a line\n".repeat(50)));

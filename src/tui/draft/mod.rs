@@ -133,6 +133,11 @@ impl Draft {
         (&line[..self.cursor.at], self.cursor.line == 0)
     }
 
+    /// The first line.
+    pub(super) fn first_line(&self) -> &str {
+        self.text.lines().first().map_or("", |line| &line.text)
+    }
+
     /// Puts a text in place of so many bytes of the line before the cursor.
     pub(super) fn replace_before(&mut self, bytes: usize, with: &str) {
         let at = self.cursor.at.saturating_sub(bytes);

@@ -117,7 +117,7 @@ fn word(view: &View<'_>, context: Context, binding: &keymap::Binding) -> &'stati
         (context, Action::Back) if context.is_pane() && model.searched(model.focus).is_some() => {
             say!("leave")
         }
-        (Context::Prompt, Action::Submit) if model.running => say!("queue"),
+        (Context::Prompt, Action::Submit) => model.prompt.enter(model.running),
         (Context::Conversation, Action::Fold) if !model.conversation.can_fold() => "",
         (Context::Call, Action::Output) if model.tools.shows_output() => say!("as told"),
         (Context::Prompt, Action::Steer) if !model.running || model.queue.next().is_none() => "",

@@ -162,6 +162,32 @@ impl Prompt {
         }
     }
 
+    /// What Enter does, in a word; nothing where it only says why not. `running`: the model works.
+    pub(in crate::tui) fn enter(&self, running: bool) -> &'static str {
+        if self.is_searching() {
+            return say!("end the search");
+        }
+        // Only what begins so is anything but a prompt: a long one is not read at every frame.
+        let first = self.draft.first_line();
+        if !first.starts_with(['/', '!']) && !matches!(first.trim_end(), "q" | "exit") {
+            return if running { say!("queue") } else { say!("send") };
+        }
+        match self.submitted() {
+            Submitted::Prompt(_) | Submitted::Own { .. } if running => say!("queue"),
+            Submitted::Prompt(_) => say!("send"),
+            Submitted::Own { told: true, .. } => say!("run"),
+            Submitted::Own { told: false, .. } => say!("run, the model is not told"),
+            Submitted::Nothing
+            | Submitted::NoCommand
+            | Submitted::Folded
+            | Submitted::Near(_)
+            | Submitted::Unknown(_) => "",
+            submitted if running && submitted.is_between_prompts() => "",
+            Submitted::Quit => say!("quit"),
+            _ => say!("do it"),
+        }
+    }
+
     /// Empties the draft and returns what was in it, which can be fetched back with Up.
     pub(in crate::tui) fn take(&mut self) -> String {
         self.normal = None;
