@@ -143,6 +143,9 @@ fn what_never_left_is_not_taken_for_sent() {
     assert!(!loaded.turns[0].response().unwrap().sent);
     let outline = stdout(&world.run(&["inspect", "last"]));
     assert!(outline.contains("not sent") && outline.contains("connection refused"), "{outline}");
+    let mut lines = outline.lines();
+    assert!(lines.next().unwrap().ends_with(" · not sent"), "{outline}");
+    assert!(lines.all(|line| line.starts_with(['-', '✗'])), "{outline}");
     let world = World::new();
     let server = Server::start(vec![status("400 Bad Request", "application/json", "{}")]);
     exec(&world, &server.url(), &[]);

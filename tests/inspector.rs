@@ -145,10 +145,42 @@ fn a_request_that_never_left_is_not_listed_as_sent() {
     stage.ended(TransitionReason::Failed(failure()));
     stage.frame();
     stage.press(KeyCode::BackTab);
-    has(&stage.screen(), "✗  · not sent   cannot connect");
+    let screen = stage.screen();
+    has(&screen, "✗  · not sent   cannot connect");
+    has(&screen, " · not sent ");
+    has(&screen, "-  1 system");
+    assert!(!screen.contains("│ + ") && !screen.contains("first turn"), "{screen}");
     for view in ['4', '5', '6'] {
         has(&key(&mut stage, view), "not sent: cannot connect");
     }
+    has(&key(&mut stage, '3'), "This request was not sent.");
+    // What goes in the next turn goes for the first time, whatever was meant to go before.
+    stage.request();
+    stage.reply("Done.", &[]);
+    stage.ended(TransitionReason::Answered);
+    stage.press(KeyCode::Esc);
+    let screen = stage.screen();
+    has(&screen, "+  1 system");
+    has(&screen, "first turn");
+    has(&key(&mut stage, '3'), "compared with turn 1, which was not sent");
+}
+
+#[test]
+fn what_an_earlier_attempt_sent_is_not_called_unsent() {
+    let mut stage = Stage::new(120, 40);
+    stage.prompt("go");
+    stage.request();
+    stage.refused_once();
+    let why = "cannot connect to 127.0.0.1:9 (connection refused).";
+    let failure = Failure::new(Place::Transport, FailureKind::Unreachable, why);
+    stage.failed(None, false, failure.clone());
+    stage.ended(TransitionReason::Failed(failure));
+    stage.frame();
+    stage.press(KeyCode::BackTab);
+    let screen = stage.screen();
+    has(&screen, "✗  · failed     cannot connect");
+    has(&screen, "+  1 system");
+    assert!(!screen.contains("not sent"), "{screen}");
 }
 
 #[test]

@@ -131,6 +131,11 @@ fn a_result_is_called_sent_when_a_request_has_held_it() {
     assert!(shows(&mut stage, "not sent yet"), "{}", stage.screen());
     stage.request();
     assert!(shows(&mut stage, "exit 0 · 2 lines · sent 21 B"), "{}", stage.screen());
+    let failure = Failure::new(Place::Transport, FailureKind::Unreachable, "cannot connect.");
+    stage.failed(None, false, failure);
+    assert!(shows(&mut stage, "exit 0 · 2 lines · not sent yet"), "{}", stage.screen());
+    stage.request();
+    assert!(shows(&mut stage, "exit 0 · 2 lines · sent 21 B"), "{}", stage.screen());
     stage.reply("Looking again.", &["ls -a"]);
     stage.ran(1, "..\n(exit code 0)\n");
     stage.ended(TransitionReason::Stopped);

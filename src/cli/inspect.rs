@@ -116,7 +116,7 @@ fn print(
             }
             continue;
         }
-        let previous = session.parts_of(TurnNumber(turn.number.0.saturating_sub(1)));
+        let previous = session.parts_sent_before(turn.number);
         let number = say!("turn {number}", number = turn.number);
         writeln!(out, "{number}  {}", outline::head(turn, &parts, &previous))?;
         for row in rows_of_turn(turn, &parts, &previous, session) {

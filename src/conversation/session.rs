@@ -84,6 +84,12 @@ impl Turn {
         self.repairs.iter().chain(answers)
     }
 
+    /// Whether all its attempts ended before a byte of the request had left.
+    pub fn never_left(&self) -> bool {
+        let stayed = |exchange: &Exchange| exchange.response.as_ref().is_some_and(|r| !r.sent);
+        !self.exchanges.is_empty() && self.exchanges.iter().all(stayed)
+    }
+
     /// How the last attempt ended.
     pub fn response(&self) -> Option<&Response> {
         self.exchanges.last().and_then(|exchange| exchange.response.as_ref())
@@ -259,6 +265,13 @@ impl Session {
             return Vec::new();
         }
         tails.into_iter().rev().flatten().copied().collect()
+    }
+
+    /// The parts of what was sent last before a turn; empty if nothing was.
+    pub fn parts_sent_before(&self, number: TurnNumber) -> Vec<Arc<Part>> {
+        let before = self.turns.iter().rev().filter(|turn| turn.number < number);
+        let sent = before.into_iter().find(|turn| !turn.never_left());
+        sent.map_or_else(Vec::new, |turn| self.parts_of(turn.number))
     }
 
     /// The body of a turn's request, rebuilt from its parts.

@@ -22,7 +22,7 @@ pub struct Row {
     pub answers: Vec<(CallId, Option<usize>)>,
     /// What differs between what happened and what is sent, in words; empty if nothing.
     pub note: String,
-    /// Compared with the request of the turn before.
+    /// Compared with the request that was sent before.
     pub change: Change,
     /// Its parts, as positions in the request.
     pub parts: Vec<usize>,
@@ -66,7 +66,7 @@ impl RowKind {
     }
 }
 
-/// A row compared with the same place in the request of the turn before.
+/// A row compared with the same place in the request that was sent before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// Was not there.
@@ -92,7 +92,7 @@ impl Change {
 }
 
 /// The rows of a request: its messages in order, then what stands around them. `previous` is the
-/// request of the turn before, empty if there is none.
+/// request that was sent before it, empty if there is none.
 pub fn outline(parts: &[Arc<Part>], previous: &[Arc<Part>], session: &Session) -> Vec<Row> {
     let before = groups(previous);
     let groups = groups(parts);
@@ -190,7 +190,8 @@ pub fn line(row: &Row) -> String {
     text::visible(line.trim_end(), Show::Prose).replace('\n', "\\n")
 }
 
-/// A request in one line: messages, size, hash, and whether a server's prompt cache still fits.
+/// A request in one line: messages, size, hash, and whether a server's prompt cache still fits, or
+/// that it was not sent.
 pub fn head(turn: &Turn, parts: &[Arc<Part>], previous: &[Arc<Part>]) -> String {
     head_words(turn, parts, previous).join(" · ")
 }
@@ -198,6 +199,7 @@ pub fn head(turn: &Turn, parts: &[Arc<Part>], previous: &[Arc<Part>]) -> String 
 /// The same in its four parts.
 pub fn head_words(turn: &Turn, parts: &[Arc<Part>], previous: &[Arc<Part>]) -> [String; 4] {
     let prefix = match cache_break(parts, previous) {
+        _ if turn.never_left() => say!("not sent").to_owned(),
         _ if previous.is_empty() => say!("first turn").to_owned(),
         None => say!("prefix kept").to_owned(),
         Some(place) => say!("prefix broken at {place}", place = place),

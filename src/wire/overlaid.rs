@@ -10,9 +10,25 @@ use crate::conversation::{
 };
 use crate::text::{self, say};
 
-/// The rows of a turn's request. `previous` is the request of the turn before, empty if there is
-/// none.
+/// The rows of a turn's request. `previous` is the request that was sent before it, empty if there is
+/// none. Of a request that never left, no row was sent.
 pub fn rows_of_turn(
+    turn: &Turn,
+    parts: &[Arc<Part>],
+    previous: &[Arc<Part>],
+    session: &Session,
+) -> Vec<Row> {
+    let mut rows = rows_compared(turn, parts, previous, session);
+    if turn.never_left() {
+        for row in &mut rows {
+            row.change = Change::NotSent;
+        }
+    }
+    rows
+}
+
+/// The same rows, all compared with those of another request, as if they had been sent.
+pub fn rows_compared(
     turn: &Turn,
     parts: &[Arc<Part>],
     previous: &[Arc<Part>],

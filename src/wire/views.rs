@@ -181,7 +181,8 @@ pub fn outcome(turn: &Turn) -> impl Iterator<Item = (Phrase, String)> {
     let response = turn.response();
     let told = match response {
         None => None,
-        Some(response) => match (&response.failure, response.sent) {
+        // What an earlier attempt sent was sent.
+        Some(response) => match (&response.failure, !turn.never_left()) {
             (Some(failure), true) => Some((FAILED, cause(failure))),
             (Some(failure), false) => Some((NOT_SENT, cause(failure))),
             (None, false) if response.stopped => {

@@ -333,6 +333,11 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Turns", "轮次"),
     ("Type a number, or words of the prompt.", "输入轮次编号，或提示词中的文字。"),
     ("── compared with turn {base} ──", "── 与第 {base} 轮比较 ──"),
+    (
+        "── compared with turn {base}, which was not sent ──",
+        "── 与第 {base} 轮比较（该轮未发送）──",
+    ),
+    ("This request was not sent.", "此请求未发送。"),
     ("What can follow", "可接内容"),
     ("a model at this server", "此服务器的模型"),
     ("not answered", "未得到回答"),

@@ -19,7 +19,7 @@ pub(in crate::tui) use view::{Drawn, draw};
 use self::item::{Item, Placed};
 use crate::conversation::{
     Block, CallFinished, CallId, Entry, Event, Origin, ParameterValue, Progress, Record, Role,
-    Session, TransitionReason,
+    Session, TransitionReason, Turn,
 };
 use crate::text;
 use crate::tui::copy::Copyable;
@@ -68,6 +68,8 @@ pub(in crate::tui) struct Conversation {
     /// Results that no request has held so far, and those that one has.
     untold: Vec<CallId>,
     told: HashSet<CallId>,
+    /// Those that the newest request was the first to hold.
+    telling: Vec<CallId>,
     /// Counts the overlays: what is laid out says which are not sent.
     overlays: u64,
     /// Whether messages are shown as they were written, not as Markdown.
@@ -96,6 +98,7 @@ impl Default for Conversation {
             waited_for: None,
             untold: Vec::new(),
             told: HashSet::new(),
+            telling: Vec::new(),
             overlays: 0,
             as_written: false,
             changes: 0,
@@ -326,6 +329,7 @@ impl Conversation {
                 ));
                 self.headed = false;
                 self.untold.clear();
+                self.telling.clear();
             }
             Record::Revoked => {
                 let note = say!("── from here on every command asks again ──");
@@ -339,7 +343,8 @@ impl Conversation {
                 self.headed = false;
             }
             Record::Request(request) => {
-                self.told.extend(self.untold.drain(..));
+                self.telling = std::mem::take(&mut self.untold);
+                self.told.extend(self.telling.iter().cloned());
                 self.waited_for = None;
                 self.push(item::turn(request.turn, session));
             }
@@ -374,10 +379,26 @@ impl Conversation {
                 self.push(Item::Note(note.to_owned(), Look::Dim));
             }
             Record::Overlay { .. } => self.overlays += 1,
-            Record::Attempt { .. } => self.end_live(),
+            Record::Attempt { turn, .. } => {
+                self.end_live();
+                self.tell(session.turn(*turn));
+            }
+            Record::Response(response) => self.tell(session.turn(response.turn)),
             Record::CallProposed(proposed) => self.push(Item::Call(proposed.call.clone())),
             Record::Ended(reason) => self.ended(reason, session),
             _ => {}
+        }
+    }
+
+    /// What the newest request holds counts as sent, unless nothing of it left.
+    fn tell(&mut self, turn: Option<&Turn>) {
+        let stayed = turn.is_some_and(Turn::never_left);
+        for call in &self.telling {
+            if stayed && self.told.remove(call) {
+                self.untold.push(call.clone());
+            } else if !stayed && self.told.insert(call.clone()) {
+                self.untold.retain(|other| other != call);
+            }
         }
     }
 

@@ -183,7 +183,7 @@ fn live_row(view: &View<'_>, item: &Item, area: Rect, buf: &mut Buffer) {
 fn went_wrong(turn: &Turn) -> Option<&'static str> {
     let response = turn.response()?;
     match &response.failure {
-        _ if !response.sent => Some(say!("not sent")),
+        _ if turn.never_left() => Some(say!("not sent")),
         Some(failure) if failure.came_to_nothing() => Some(say!("not answered")),
         _ => None,
     }

@@ -2,7 +2,7 @@
 //! shown.
 
 use super::{Inspector, View, diff};
-use crate::conversation::{Session, TurnNumber};
+use crate::conversation::Session;
 use crate::tui::copy::Copyable;
 use crate::tui::model::Beginning;
 use crate::tui::panes::readable::readable;
@@ -25,7 +25,7 @@ impl Inspector {
         let parts = session.parts_of(turn.number);
         let lines = match self.view {
             View::Roles | View::Message => {
-                let previous = session.parts_of(TurnNumber(turn.number.0.saturating_sub(1)));
+                let previous = session.parts_sent_before(turn.number);
                 let rows = rows_of_turn(turn, &parts, &previous, session);
                 let row = rows.get(self.selected.min(self.list.rows.saturating_sub(1)))?;
                 let exact: String = row.parts.iter().map(|&part| &*parts[part].text).collect();

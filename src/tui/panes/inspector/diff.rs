@@ -8,7 +8,7 @@ use crate::conversation::{Part, Session, Turn, TurnNumber};
 use crate::tui::panes::readable::readable;
 use crate::tui::theme::Look;
 use crate::wire::outline::{self, Change, Row, RowKind};
-use crate::wire::rows_of_turn;
+use crate::wire::rows_compared;
 
 /// Lines with their looks.
 pub(super) type Lines = Vec<(String, Look)>;
@@ -16,10 +16,17 @@ pub(super) type Lines = Vec<(String, Look)>;
 /// The difference of a turn to an earlier one.
 pub(super) fn of_turn(turn: &Turn, base: TurnNumber, session: &Session) -> Lines {
     let (parts, previous) = (session.parts_of(turn.number), session.parts_of(base));
-    let rows = rows_of_turn(turn, &parts, &previous, session);
+    let rows = rows_compared(turn, &parts, &previous, session);
     let mut lines = Vec::new();
+    if turn.never_left() {
+        lines.push((say!("This request was not sent.").to_owned(), Look::Bad));
+    }
     if !previous.is_empty() {
-        let head = say!("── compared with turn {base} ──", base = base);
+        let head = if session.turn(base).is_some_and(Turn::never_left) {
+            say!("── compared with turn {base}, which was not sent ──", base = base)
+        } else {
+            say!("── compared with turn {base} ──", base = base)
+        };
         lines.push((head, Look::Dim));
     }
     lines.extend(self::lines(&rows, &parts, &previous, session));

@@ -25,7 +25,8 @@ use crate::wire::views::{self, Kind};
 /// What is laid out already.
 #[derive(Debug, Default)]
 pub(in crate::tui) struct Layout {
-    turn: Option<TurnNumber>,
+    /// The turn, and whether it is known that it never left.
+    turn: Option<(TurnNumber, bool)>,
     parts: Vec<Arc<Part>>,
     outline: Vec<Row>,
     head: [String; 4],
@@ -55,14 +56,15 @@ struct Opened {
 
 impl Layout {
     fn update(&mut self, turn: &Turn, session: &Session) {
-        if self.turn == Some(turn.number) {
+        let of = Some((turn.number, turn.never_left()));
+        if self.turn == of {
             return;
         }
-        let previous = session.parts_of(TurnNumber(turn.number.0.saturating_sub(1)));
+        let previous = session.parts_sent_before(turn.number);
         self.parts = session.parts_of(turn.number);
         self.outline = rows_of_turn(turn, &self.parts, &previous, session);
         self.head = outline::head_words(turn, &self.parts, &previous);
-        self.turn = Some(turn.number);
+        self.turn = of;
         self.opened = None;
     }
 }
@@ -150,7 +152,8 @@ pub(in crate::tui) fn draw(
     let selected = inspector.selected.min(rows.saturating_sub(1));
     if inspector.view == View::Roles {
         let head = head(&layout.head, below.width);
-        paint::line(buf, below, &head, Look::Dim, view.theme);
+        let look = if turn.never_left() { Look::Bad } else { Look::Dim };
+        paint::line(buf, below, &head, look, view.theme);
         let below = under(below);
         let list = List { rows, page: below.height.into() };
         let (mut listed, of) = (std::mem::take(&mut layout.listed), u64::from(turn.number.0));
