@@ -41,6 +41,38 @@ fn allowing_needs_every_row_to_have_been_on_the_screen() {
 }
 
 #[test]
+fn a_field_has_a_row_of_text_in_every_window_or_is_not_handed_over() {
+    let command = "echo one\necho two\necho three";
+    for key in ['e', 'r'] {
+        for (columns, rows) in [(60, 16), (60, 14), (40, 12), (40, 10), (40, 8), (40, 7), (30, 8)] {
+            let mut stage = armed(&[command]);
+            stage.key(key, 50);
+            stage.resize(columns, rows);
+            stage.type_text("XY");
+            let screen = stage.screen();
+            let size = format!("{columns}x{rows}");
+            let cursor = screen.lines().find(|line| line.contains("XY")).expect(&screen);
+            assert!(cursor.starts_with('║'), "{size}: {screen}");
+            assert!(screen.contains("cursor at"), "{size}: {screen}");
+            if columns >= 60 && key == 'e' {
+                assert!(screen.contains("3 lines · 30 characters"), "of the edited text: {screen}");
+            }
+        }
+        let mut stage = armed(&[command]);
+        stage.key(key, 50);
+        stage.resize(40, 5);
+        stage.type_text("XY");
+        let screen = stage.screen();
+        assert!(screen.contains("Enlarge the window to write"), "{screen}");
+        assert!(!screen.contains("Enter"), "{screen}");
+        stage.press(KeyCode::Enter);
+        assert!(stage.sent.is_empty(), "nothing that was not seen is handed over");
+        stage.resize(80, 24);
+        assert!(stage.screen().contains("XY"), "{}", stage.screen());
+    }
+}
+
+#[test]
 fn many_blank_lines_are_counted_and_cannot_hide_what_follows() {
     let command = format!("ls{}rm -rf x", "\n".repeat(24 * 60));
     let mut stage = armed(&[&command]);

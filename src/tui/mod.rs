@@ -140,7 +140,7 @@ pub fn draw(
     if areas.footer.height > 0 {
         let completing = typing && model.open_completion().is_some();
         let context = if completing { Context::Completion } else { context };
-        cursor = footer::draw(&view, context, cache.shown.found, areas.footer, buf).or(cursor);
+        cursor = footer::draw(&view, context, &cache.shown, areas.footer, buf).or(cursor);
     }
     if let Some(popup) = &model.popup {
         let rows: Vec<list::Row> = popup.rows(model).into_iter().map(|(row, _)| row).collect();

@@ -57,6 +57,11 @@ impl Context {
     pub(super) fn is_pane(self) -> bool {
         Self::PANES.contains(&self)
     }
+
+    /// Whether a field of the approval panel takes the keys.
+    pub(super) fn is_field(self) -> bool {
+        matches!(self, Self::CommandField | Self::ReasonField)
+    }
 }
 
 /// What a key means.

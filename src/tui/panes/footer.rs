@@ -8,7 +8,6 @@ use ratatui::layout::{Position, Rect};
 use super::inspector::View as Inspected;
 use super::offer::Offer;
 use crate::text;
-use crate::tui::View;
 use crate::tui::copy::Picker;
 use crate::tui::keymap::{self, Action, Context};
 use crate::tui::layout::{self, Shape};
@@ -16,21 +15,24 @@ use crate::tui::model::TWICE;
 use crate::tui::paint::{self, Piece};
 use crate::tui::search::Found;
 use crate::tui::theme::Look;
+use crate::tui::{Shown, View};
 
-/// Draws the line, with what a search `found` in this frame; returns the cell of the hardware cursor if it has a field that takes the keys.
+/// Draws the line, with what a search found in this frame and nothing that hands over a field that
+/// this frame had no room for; returns the cell of the hardware cursor if it has a field that takes
+/// the keys.
 pub(in crate::tui) fn draw(
     view: &View<'_>,
     context: Context,
-    found: Option<Found>,
+    shown: &Shown,
     area: Rect,
     buf: &mut Buffer,
 ) -> Option<Position> {
     let searched = view.model.searched(view.model.focus).filter(|_| context != Context::Help);
     let Some(search) = searched else {
-        keys(view, context, area, buf);
+        keys(view, context, shown, area, buf);
         return None;
     };
-    let count = match found.unwrap_or_default() {
+    let count = match shown.found.unwrap_or_default() {
         _ if search.needle().is_empty() => String::new(),
         Found { total: 0, .. } => format!("{} ", say!("none")),
         Found { here, total, .. } => {
@@ -51,12 +53,12 @@ pub(in crate::tui) fn draw(
         &[(&count, Look::Warning)],
         view.theme,
     );
-    keys(view, context, Rect { x, width: area.right().saturating_sub(x), ..area }, buf);
+    keys(view, context, shown, Rect { x, width: area.right().saturating_sub(x), ..area }, buf);
     cursor.filter(|_| context == Context::Search)
 }
 
 /// The keys, as many as fit.
-fn keys(view: &View<'_>, context: Context, area: Rect, buf: &mut Buffer) {
+fn keys(view: &View<'_>, context: Context, shown: &Shown, area: Rect, buf: &mut Buffer) {
     let mut pieces: Vec<Piece<'_>> = vec![(" ", Look::Text)];
     let again = view.model.interrupted.is_some_and(|at| view.now < at + TWICE);
     let note = match &view.model.note {

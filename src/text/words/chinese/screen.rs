@@ -165,6 +165,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("1 character", "1 个字符"),
     ("{count} characters", "{count} 个字符"),
     ("Enlarge the window to decide", "放大窗口以作决定"),
+    ("Enlarge the window to write", "放大窗口以便书写"),
     ("Danger! ", "危险！"),
     ("Allow this command?", "批准这条命令吗？"),
     ("{place} of {of}", "{place}/{of}"),

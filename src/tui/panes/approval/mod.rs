@@ -324,9 +324,10 @@ impl Approval {
         self.disturbed = Some(now);
     }
 
-    /// Hands over what stands in the field. An edited command is looked at and shown anew before
-    /// anything can run; an empty one stays in the field.
+    /// Hands over what stands in the field, if that is on the screen. An edited command is looked at
+    /// and shown anew before anything can run; an empty one stays in the field.
     pub(in crate::tui) fn submit_field(&mut self, now: Instant) -> Option<Command> {
+        self.shown?;
         match &self.field {
             Some(Field::Command(draft)) => {
                 let text = draft.text();

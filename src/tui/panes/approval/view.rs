@@ -32,6 +32,8 @@ const WIDE: u16 = 76;
 const COLUMNS: u16 = 26;
 /// Rows of a field.
 const FIELD_ROWS: u16 = 5;
+/// Rows that a field cannot do without: its label and a row of text.
+const LEAST_FIELD: u16 = 2;
 
 /// A row of findings or of the command: pieces of `text` with their looks.
 type Row = Vec<(Range<usize>, Look)>;
@@ -91,15 +93,7 @@ impl Layout {
                 index += 1;
             }
         }
-        let lines = match count {
-            1 => say!("1 line").to_owned(),
-            _ => say!("{lines} lines", lines = count),
-        };
-        let characters = match command.chars().count() {
-            1 => say!("1 character").to_owned(),
-            count => say!("{count} characters", count = count),
-        };
-        self.size = format!("{lines} · {characters}");
+        self.size = size(command);
     }
 
     fn finding(&mut self, finding: &str, look: Look, width: u16) {
@@ -156,6 +150,19 @@ impl Layout {
     }
 }
 
+/// How long a command is, in words.
+fn size(command: &str) -> String {
+    let lines = match command.split('\n').count() {
+        1 => say!("1 line").to_owned(),
+        count => say!("{lines} lines", lines = count),
+    };
+    let characters = match command.chars().count() {
+        1 => say!("1 character").to_owned(),
+        count => say!("{count} characters", count = count),
+    };
+    format!("{lines} · {characters}")
+}
+
 /// What a shell skips. Other spaces are not: they would be a command.
 fn is_blank(line: &str) -> bool {
     line.bytes().all(|byte| matches!(byte, b' ' | b'\t'))
@@ -210,11 +217,22 @@ pub(in crate::tui) fn draw(
     buf: &mut Buffer,
 ) -> (Option<Drawn>, Option<Position>) {
     let inside = paint::inside(area);
-    let below_rows = below(approval, &view.model.setup.keymap, inside.width);
-    if inside.width < COLUMNS || inside.height < 2 + below_rows {
+    let writes = approval.field.is_some();
+    let mut below_rows = below(approval, &view.model.setup.keymap, inside.width);
+    if writes {
+        // A field gets along with a row; what it is about stays in sight if it can.
+        below_rows = below_rows.min(inside.height.saturating_sub(2).max(LEAST_FIELD));
+    }
+    let least = if writes { LEAST_FIELD } else { 2 + below_rows };
+    if inside.width < COLUMNS || inside.height < least {
         paint::clear(buf, area, view.theme);
         let mut rows = Rows::default();
-        rows.push(say!("Enlarge the window to decide"), Look::Panel, 0, area.width);
+        let what = if writes {
+            say!("Enlarge the window to write")
+        } else {
+            say!("Enlarge the window to decide")
+        };
+        rows.push(what, Look::Panel, 0, area.width);
         rows.draw(0, area, buf, view.theme);
         return (None, None);
     }
@@ -235,9 +253,10 @@ pub(in crate::tui) fn draw(
     paint::pieces(buf, (area.x + 2, area.y), area.width - 4, &[(&title, Look::Panel)], view.theme);
     let directory = text::visible(&view.model.setup.directory, Show::Exact);
     let directory = say!("in {directory}", directory = directory);
-    paint::line(buf, inside, &directory, Look::Dim, view.theme);
+    let top = (inside.height - below_rows).min(1);
+    paint::line(buf, Rect { height: top, ..inside }, &directory, Look::Dim, view.theme);
 
-    let list = Rect { y: inside.y + 1, height: inside.height - 1 - below_rows, ..inside };
+    let list = Rect { y: inside.y + top, height: inside.height - top - below_rows, ..inside };
     let measure = approval.scroll.measure(layout.rows.len(), list.height.into());
     for (y, row) in (list.y..list.bottom()).zip(layout.rows.iter().skip(measure.top)) {
         let pieces: Vec<Piece<'_>> =
@@ -286,7 +305,9 @@ fn draw_foot_title(
 ) {
     let y = area.bottom() - 1;
     let (from, to) = (measure.top + 1, (measure.top + measure.height).min(measure.total));
-    let mut left = if measure.total > measure.height {
+    let mut left = if let Some(Field::Command(draft)) = &approval.field {
+        format!(" {} ", size(&draft.text()))
+    } else if measure.total > measure.height {
         say!(
             " {size} · rows {from}–{to} of {total} ",
             size = layout.size,
