@@ -8,7 +8,7 @@ use base64::Engine as _;
 use std::os::unix::fs::PermissionsExt as _;
 
 use crossterm::event::KeyCode;
-use limpid::conversation::{CallStatus, Receipt, TransitionReason};
+use limpid::conversation::{CallStatus, Progress, Receipt, TransitionReason};
 use limpid::tui::{Copied, CopyTo, Input};
 use stage::Stage;
 use support::limpid::World;
@@ -45,6 +45,33 @@ fn a_message_is_copied_as_it_was_written() {
     stage.press(KeyCode::Char('p'));
     stage.press(KeyCode::Char('y'));
     assert_eq!(copied(&mut stage), "Tell me");
+}
+
+#[test]
+fn a_reply_is_copied_while_it_arrives() {
+    let mut stage = answered(80, 24, "Before.");
+    stage.prompt("More");
+    stage.request();
+    stage.frame();
+    stage.press(KeyCode::Tab);
+    stage.progress(Progress::Reasoning("Let me think".to_owned()));
+    stage.frame();
+    stage.press(KeyCode::Char('y'));
+    assert_eq!(copied(&mut stage), "Let me think");
+    for piece in ["One *line* that is long enough, ", &"and more. ".repeat(300), "The end"] {
+        stage.text(piece);
+        stage.frame();
+    }
+    stage.press(KeyCode::Char('y'));
+    let so_far = copied(&mut stage);
+    assert!(so_far.starts_with("One *line*") && so_far.ends_with("The end"), "{so_far}");
+    stage.press(KeyCode::Char('p'));
+    stage.press(KeyCode::Char('y'));
+    assert_eq!(copied(&mut stage), "More", "what was gone to is at hand");
+    stage.press(KeyCode::Esc);
+    stage.type_text("/copy");
+    stage.press(KeyCode::Enter);
+    assert_eq!(copied(&mut stage), so_far);
 }
 
 #[test]

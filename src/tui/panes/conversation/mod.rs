@@ -2,6 +2,7 @@
 //! a line for each call. Items are never changed once they are there, only folded and unfolded;
 //! calls look up their state.
 
+mod copied;
 mod item;
 mod jump;
 mod layout;
@@ -22,7 +23,6 @@ use crate::conversation::{
     Session, TransitionReason, Turn,
 };
 use crate::text;
-use crate::tui::copy::Copyable;
 use crate::tui::keymap::Action;
 use crate::tui::scroll::Scroll;
 use crate::tui::theme::Look;
@@ -76,7 +76,7 @@ pub(in crate::tui) struct Conversation {
     as_written: bool,
     /// Counts what changed in items that were there already.
     changes: u64,
-    /// The item that keys are about, as it was drawn.
+    /// The item that keys are about, as it was drawn; none where that is what is arriving.
     at_hand: Option<usize>,
     /// The item that the user went to; `None` is the newest in sight.
     chosen: Option<usize>,
@@ -170,32 +170,6 @@ impl Conversation {
             }
         }
         None
-    }
-
-    /// The text of the item at hand; of a call, the command and what the model was told.
-    pub(in crate::tui) fn copyable(&self, session: &Session) -> Option<Copyable> {
-        let item = &self.items.get(self.at_hand?)?.item;
-        Some(match item {
-            Item::Call(id) => {
-                let command = session.calls.get(id).map_or("", |log| super::call::command(log));
-                let told = self.results.get(id).and_then(|entry| entry.result());
-                Copyable::of_parts([command, told.map_or("", |told| &told.text)])
-            }
-            Item::Prompt(_) | Item::Said { .. } => Copyable::markdown(item.source()),
-            Item::Failure(failure, _) => Copyable::plain(format!(
-                "{}\n{}",
-                translated(&failure.cause()),
-                failure.next_step()
-            )),
-            _ => Copyable::plain(item.source()),
-        })
-    }
-
-    /// What the model said last.
-    pub(in crate::tui) fn last_said(&self) -> Option<String> {
-        let mut items = self.items.iter().rev();
-        let said = items.find(|placed| matches!(placed.item, Item::Said { .. }))?;
-        Some(said.item.source())
     }
 
     /// Folds or unfolds the item at hand.

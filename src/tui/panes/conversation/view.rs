@@ -73,8 +73,8 @@ pub(in crate::tui) fn draw(
         Matches::update(layout, conversation, &view.model.session, search, &mut measure);
     draw_rows(view, layout, measure.top, area, buf);
     let at_hand = went_to.or_else(|| at_hand(conversation, layout, measure));
-    if focused && let Some(item) = at_hand {
-        mark_at_hand(view, layout, item, measure, area, buf);
+    if focused {
+        mark_at_hand(view, layout, at_hand, measure, area, buf);
     }
     let news = conversation.scroll.news(total.saturating_add_signed(-layout.shift));
     if !measure.at_end() && area.height > 0 {
@@ -90,9 +90,11 @@ pub(in crate::tui) fn draw(
     Drawn { measure, at_hand, found, went_to, shift: layout.shift }
 }
 
-/// The item that keys are about: the one chosen if it is in sight, else the nearest to it.
+/// The item that keys are about: the one chosen if it is in sight, else the nearest to it. None while
+/// that is the reply that arrives: nothing else was chosen, and it is in sight.
 fn at_hand(conversation: &Conversation, layout: &Layout, measure: Measure) -> Option<usize> {
-    if layout.items.is_empty() {
+    let arrives = layout.live.len() > 0 && measure.top + measure.height > layout.total;
+    if layout.items.is_empty() || arrives && conversation.chosen.is_none() {
         return None;
     }
     let can = |at: &usize| conversation.items[*at].item.can_be_at_hand();
@@ -106,17 +108,19 @@ fn at_hand(conversation: &Conversation, layout: &Layout, measure: Measure) -> Op
     }
 }
 
-/// A bar in the air beside the item at hand.
+/// A bar in the air beside the item at hand, or the reply that arrives.
 fn mark_at_hand(
     view: &View<'_>,
     layout: &Layout,
-    item: usize,
+    item: Option<usize>,
     measure: Measure,
     area: Rect,
     buf: &mut Buffer,
 ) {
-    let start = layout.starts[item];
-    let rows = start..start + layout.items[item].len();
+    let rows = match item {
+        Some(item) => layout.starts[item]..layout.starts[item] + layout.items[item].len(),
+        None => layout.total..layout.len(),
+    };
     for row in 0..area.height {
         if rows.contains(&(measure.top + usize::from(row))) && area.x > 0 {
             let place = (area.x - 1, area.y + row);
