@@ -38,6 +38,7 @@ fn a_pane_takes_all_the_room_and_gives_it_back() {
     stage.press(KeyCode::Esc);
     stage.type_text("x");
     assert!(stage.screen().contains("Conversation [Tools"), "and stays while one writes");
+    assert!(stage.screen().contains("│ x "), "what is written is in sight");
     stage.press(KeyCode::Backspace);
     stage.press(KeyCode::Tab);
     stage.press(KeyCode::Char('f'));

@@ -63,6 +63,11 @@ impl Split {
         }
     }
 
+    /// Something comes in a pane that is not to be missed: another gives its room back.
+    pub(super) fn show(&mut self, pane: Focus) {
+        self.full = self.full.filter(|full| *full == pane);
+    }
+
     /// A pane that gets the keys gets the room with them.
     pub(super) fn follow(&mut self, focus: Focus) {
         if self.full.is_some() && !matches!(focus, Focus::Prompt | Focus::Approval) {

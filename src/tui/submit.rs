@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::allowances;
 use super::choose;
 use super::copy;
-use super::model::{Effect, Model};
+use super::model::{Effect, Focus, Model};
 use super::mouse;
 use super::panes::prompt::Submitted;
 use super::scroll::Scroll;
@@ -75,6 +75,7 @@ pub(super) fn perform(model: &mut Model, submitted: Submitted) -> Option<Vec<Eff
         }
         Submitted::Allowed => {
             model.conversation.note(allowances::told(&model.session));
+            model.split.show(Focus::Conversation);
             return Some(Vec::new());
         }
         Submitted::Continue if !model.session.awaits_reply() => {
@@ -114,12 +115,18 @@ pub(super) fn perform(model: &mut Model, submitted: Submitted) -> Option<Vec<Eff
         }
         Submitted::Revoke => Command::Revoke,
     };
-    model.conversation.scroll.go_to_end();
-    model.inspector.follow();
+    show_what_comes(model);
     if !matches!(command, Command::Clear | Command::Revoke) {
         begin(model);
     }
     Some(vec![Effect::Send(command)])
+}
+
+/// What comes of it is in sight, whatever had all the room.
+fn show_what_comes(model: &mut Model) {
+    model.conversation.scroll.go_to_end();
+    model.inspector.follow();
+    model.split.show(Focus::Conversation);
 }
 
 /// The loop is about to work.
@@ -167,8 +174,7 @@ pub(super) fn take_offer(
     }
     let overlays = offer.overlays(&model.session);
     model.offer = None;
-    model.conversation.scroll.go_to_end();
-    model.inspector.follow();
+    show_what_comes(model);
     let goes_on = model.session.would_await_reply(&overlays);
     if goes_on {
         begin(model);

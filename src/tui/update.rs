@@ -50,7 +50,10 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
             ));
             model.setup.theme = theme;
         }
-        Input::Theme(Err(why)) => model.conversation.note(translated(&why).into_owned()),
+        Input::Theme(Err(why)) => {
+            model.conversation.note(translated(&why).into_owned());
+            model.split.show(Focus::Conversation);
+        }
         Input::Themes(names) => choose::open_themes(model, names),
         Input::Exchanges { turn, kept } => model.inspector.take(turn, kept),
         Input::Copied { text, went } => model.note = Some(went.told(&copy::in_words(&text))),
