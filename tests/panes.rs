@@ -5,6 +5,7 @@ mod stage;
 mod support;
 
 use crossterm::event::{KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use limpid::conversation::{CallStatus, DecidedBy, Receipt, TransitionReason};
 use limpid::tui::Input;
 use stage::Stage;
 use support::limpid::World;
@@ -44,6 +45,85 @@ fn a_pane_takes_all_the_room_and_gives_it_back() {
     stage.press(KeyCode::Char('f'));
     stage.press(KeyCode::Esc);
     assert_eq!(stage.screen(), before);
+}
+
+#[test]
+fn what_is_sent_brings_the_conversation_back_into_sight() {
+    let mut stage = worked(120, 40);
+    stage.reply("Two files, both fine.", &[]);
+    stage.ended(TransitionReason::Answered);
+    stage.press(KeyCode::BackTab);
+    stage.press(KeyCode::Char('f'));
+    assert!(!stage.screen().contains("both fine"), "{}", stage.screen());
+    stage.press(KeyCode::Esc);
+    stage.type_text("Thanks");
+    assert!(!stage.screen().contains("both fine"), "{}", stage.screen());
+    stage.press(KeyCode::Enter);
+    let screen = stage.screen();
+    assert!(screen.contains("both fine") && screen.contains("Inspector"), "{screen}");
+    // The conversation alone stays alone.
+    stage.ended(TransitionReason::Answered);
+    stage.press(KeyCode::Tab);
+    stage.press(KeyCode::Char('f'));
+    stage.press(KeyCode::Esc);
+    stage.type_text("/allowed");
+    stage.press(KeyCode::Enter);
+    assert_eq!(corners(&mut stage), [0]);
+}
+
+#[test]
+fn a_narrow_list_of_calls_leaves_columns_out_instead_of_cutting_them() {
+    let mut stage = Stage::new(100, 40);
+    stage.two_turns();
+    stage.decided_by(1, DecidedBy::UserForSession);
+    stage.started(1);
+    let receipt = Receipt { produced: 3, lines: 1, sent: 3, cut: 0, file: None };
+    stage.finished(1, CallStatus::Exited(1), 83_000, receipt, "no\n");
+    stage.frame();
+    stage.press(KeyCode::Tab);
+    let row = |stage: &mut Stage| {
+        let screen = stage.screen();
+        screen.lines().find(|line| line.contains("✗ 2 ")).unwrap().to_owned()
+    };
+    for _ in 0..8 {
+        let row = row(&mut stage);
+        let row = row.rsplit_once("✗ 2 bash").unwrap().1.trim_end_matches(['│', ' ']);
+        let ends = ["1 min 23 s", "exit 1", "pytest -q"].iter().any(|end| row.ends_with(end));
+        assert!(ends, "{}", stage.screen());
+        let (exit, time) = (row.contains("exit 1"), row.contains("1 min 23 s"));
+        assert!(exit || !time, "{row}");
+        stage.press(KeyCode::Char('>'));
+    }
+    assert!(!row(&mut stage).contains("min"), "it was narrow: {}", stage.screen());
+    let screen = stage.screen();
+    let sizes = screen.lines().filter(|line| line.contains("=  1 system"));
+    assert!(sizes.clone().count() > 0, "{screen}");
+    for line in sizes {
+        assert!(
+            line.contains(" B") || line.trim_end_matches(['│', ' ']).ends_with("system"),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn a_message_has_the_same_size_before_it_is_sent_and_afterwards() {
+    for format in ["openai-chat", "anthropic", "openai-responses"] {
+        let world = World::new();
+        let mut screen = Screen::start(&world, &["--offline", "--format", format], 120, 40);
+        screen.shows("Not sent yet. With your first prompt");
+        let row = |screen: &Screen, name: &str| {
+            let shown = screen.text();
+            let row = shown.lines().find(|line| line.contains("│ +") && line.contains(name));
+            row.expect(&shown).rsplit("│ +").next().unwrap().trim_matches([' ', '│']).to_owned()
+        };
+        let before = ["system ", " tools "].map(|name| row(&screen, name));
+        screen.ask("Hello");
+        screen.shows("turn ‹[1]›");
+        let after = ["system ", " tools "].map(|name| row(&screen, name));
+        assert_eq!(before, after, "{format}");
+        assert!(before[0].contains(" B") || before[0].contains(" kB"), "{before:?}");
+    }
 }
 
 #[test]

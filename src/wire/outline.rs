@@ -164,10 +164,22 @@ impl Row {
 /// One row as text: mark, number, wire role, size, origin, calls or what is answered, note, and at
 /// the end the ids of calls.
 pub fn line(row: &Row) -> String {
+    line_within(row, usize::MAX)
+}
+
+/// The same for so many columns: where the size does not fit, it and what follows are left out.
+pub fn line_within(row: &Row, columns: usize) -> String {
     let number = match row.kind {
         RowKind::Message { number, .. } => number.to_string(),
         _ => "·".to_owned(),
     };
+    let head = format!("{} {number:>2} {:<10}", row.change.mark(), row.kind.word());
+    let sized = format!("{head}{:>8}", text::bytes(row.bytes));
+    // Tool names and call ids are the server's words, and so may roles be.
+    let shown = |line: &str| text::visible(line.trim_end(), Show::Prose).replace('\n', "\\n");
+    if text::width(&sized) > columns {
+        return shown(&head);
+    }
     let origins: Vec<_> = row.origins.iter().map(|origin| origin.word()).collect();
     let names = row.calls.iter().map(|(name, _)| name.clone());
     let answers = row.answers.iter().map(|(_, holder)| match holder {
@@ -178,16 +190,7 @@ pub fn line(row: &Row) -> String {
     let called = row.calls.iter().map(|(_, id)| id);
     let ids = called.chain(row.answers.iter().map(|(id, _)| id)).map(ToString::to_string);
     let rest: Vec<String> = names.chain(answers).chain(note).chain(ids).collect();
-    // Tool names and call ids are the server's words.
-    let line = format!(
-        "{} {number:>2} {:<10}{:>8}  {:<9}{}",
-        row.change.mark(),
-        row.kind.word(),
-        text::bytes(row.bytes),
-        origins.join("+"),
-        rest.join("  ")
-    );
-    text::visible(line.trim_end(), Show::Prose).replace('\n', "\\n")
+    shown(&format!("{sized}  {:<9}{}", origins.join("+"), rest.join("  ")))
 }
 
 /// A request in one line: messages, size, hash, and whether a server's prompt cache still fits, or

@@ -17,8 +17,20 @@ pub(super) fn mark(log: &CallLog) -> (&'static str, Look) {
     }
 }
 
-/// What became of a call, or what it waits for.
+/// What became of a call, or what it waits for; also that it was allowed for the session.
 pub(super) fn state(log: &CallLog) -> String {
+    let ended = outcome(log);
+    let by = log.decided.as_ref().map(|decided| decided.by);
+    let for_session = matches!(by, Some(DecidedBy::UserForSession | DecidedBy::SessionRule));
+    if for_session && log.finished.is_some() {
+        say!("{ended} · allowed for this session", ended = ended)
+    } else {
+        ended
+    }
+}
+
+/// What became of a call, or what it waits for.
+pub(super) fn outcome(log: &CallLog) -> String {
     let Some(finished) = &log.finished else {
         let unusable = matches!(log.proposed.state, CallState::Unusable(_));
         return match &log.decided {
@@ -29,7 +41,7 @@ pub(super) fn state(log: &CallLog) -> String {
             None => say!("waiting").to_owned(),
         };
     };
-    let ended = match &finished.status {
+    match &finished.status {
         CallStatus::Exited(code) => say!("exit {code}", code = code),
         CallStatus::Signaled(signal) => say!("signal {signal}", signal = signal),
         CallStatus::TimedOut(seconds) => say!("timed out after {seconds} s", seconds = seconds),
@@ -37,10 +49,7 @@ pub(super) fn state(log: &CallLog) -> String {
         CallStatus::Denied => say!("denied").to_owned(),
         CallStatus::NotRun(_) => say!("not run").to_owned(),
         CallStatus::Unknown => say!("outcome unknown").to_owned(),
-    };
-    let by = log.decided.as_ref().map(|decided| decided.by);
-    let for_session = matches!(by, Some(DecidedBy::UserForSession | DecidedBy::SessionRule));
-    if for_session { say!("{ended} · allowed for this session", ended = ended) } else { ended }
+    }
 }
 
 /// How long a call ran or has been running, in milliseconds; `None` if it did not,

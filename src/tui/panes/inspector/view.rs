@@ -229,7 +229,7 @@ fn draw_list(
     };
     for (y, index) in (area.y..area.bottom()).zip(top..total) {
         let (line, look) = match outline.get(index) {
-            Some(row) => (outline::line(row), row_look(row)),
+            Some(row) => (outline::line_within(row, area.width.into()), row_look(row)),
             None => {
                 let remark = remarks.get(index - outline.len());
                 remark.map_or((String::new(), Look::Text), |remark| (remark.line(), remark.look))

@@ -15,6 +15,9 @@ use crate::tui::scroll::Measure;
 use crate::tui::search::{self, Found, Listed};
 use crate::tui::theme::Look;
 
+/// Columns that the command in a row has at least, if it needs them.
+const COMMAND: usize = 12;
+
 /// Draws the list and returns which calls are shown, in words, if not all are, and where a search
 /// stands.
 pub(in crate::tui) fn draw_list(
@@ -118,6 +121,18 @@ fn tail_rows(view: &View<'_>, selected: usize, height: usize) -> Vec<String> {
     lines
 }
 
+/// What stands at the right of a call's row: as much as fits, nothing of it in part.
+fn beside(log: &CallLog, unix_ms: u64, room: usize) -> String {
+    let time = call::ran_ms(log, unix_ms).map(text::duration);
+    let with_time = |state: &str| match &time {
+        Some(time) => format!("{state} {time:>8}"),
+        None => state.to_owned(),
+    };
+    let (state, outcome) = (call::state(log), call::outcome(log));
+    let ways = [with_time(&state), with_time(&outcome), outcome];
+    ways.into_iter().find(|way| text::width(way) <= room).unwrap_or_default()
+}
+
 fn draw_row(
     view: &View<'_>,
     log: &CallLog,
@@ -126,14 +141,14 @@ fn draw_row(
     buf: &mut Buffer,
 ) {
     let (mark, look) = call::mark(log);
-    let time = call::ran_ms(log, view.unix_ms).map(text::duration).unwrap_or_default();
-    let state = call::state(log);
-    let right = if time.is_empty() { state } else { format!("{state} {time:>8}") };
-    let right_columns = u16::try_from(text::width(&right)).unwrap_or(0).min(area.width / 2);
     let name = text::visible(&log.proposed.name, text::Show::Prose);
     let name = text::fit(&name, 16);
     let number = format!(" {number:>digits$} ");
     let command = call::first_line(log);
+    let command_columns = text::width(&command).min(COMMAND);
+    let left = 3 + text::width(&number) + text::width(&name) + command_columns;
+    let right = beside(log, view.unix_ms, usize::from(area.width).saturating_sub(left + 2));
+    let right_columns = u16::try_from(text::width(&right)).unwrap_or(0);
     let pieces = [
         (mark, look),
         (number.as_str(), Look::Dim),
@@ -141,7 +156,8 @@ fn draw_row(
         ("  ", Look::Text),
         (command.as_str(), Look::Strong),
     ];
-    let room = area.width.saturating_sub(right_columns + 2);
+    let gap = if right.is_empty() { 0 } else { 2 };
+    let room = area.width.saturating_sub(right_columns + gap);
     paint::pieces(buf, (area.x, area.y), room, &pieces, view.theme);
     let place = (area.right() - right_columns, area.y);
     let looks = if log.finished.is_some() && look == Look::Bad { Look::Bad } else { Look::Dim };
