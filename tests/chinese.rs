@@ -69,6 +69,7 @@ fn a_failure_and_the_inspector() {
         failed(stage);
         stage.frame();
         stage.press(KeyCode::BackTab);
+        stage.press(KeyCode::Home);
         stage.press(KeyCode::Down);
     });
 }

@@ -94,9 +94,45 @@ fn long_views_and_lists_say_where_one_is() {
         assert_eq!(range.split_once('–').unwrap().1, of, "{screen}");
     }
     let mut stage = inspecting(40, 10);
+    stage.press(KeyCode::Home);
     has(&stage.screen(), "rows 1–3 of 7");
     stage.press(KeyCode::End);
     has(&stage.screen(), "rows 5–7 of 7");
+}
+
+#[test]
+fn the_list_stays_where_it_is_until_a_key_needs_another_row() {
+    let mut stage = Stage::new(120, 40);
+    stage.prompt("Much to do");
+    for number in 1..=20 {
+        stage.request();
+        stage.reply(&format!("Step {number}."), &["ls"]);
+        stage.ran(1, "app.py\n");
+    }
+    stage.request();
+    let list = |stage: &mut Stage| {
+        let rows = stage.screen();
+        let rows = rows.lines().skip_while(|line| !line.contains("Inspector ─")).skip(3);
+        let rows = rows.map(|line| line.chars().skip(64).collect::<String>().replace('▸', " "));
+        rows.collect::<Vec<_>>()
+    };
+    let before = list(&mut stage);
+    assert!(before.iter().any(|row| row.contains("+ 42 tool")), "{before:?}");
+    stage.press(KeyCode::BackTab);
+    assert_eq!(list(&mut stage)[..10], before[..10], "it has the keys");
+    // The row that keys are about is one that can be seen.
+    stage.press(KeyCode::Enter);
+    let first = before[0].split_whitespace().nth(1).unwrap();
+    has(&stage.screen(), &format!("= {first} "));
+    stage.press(KeyCode::Esc);
+    stage.press(KeyCode::Down);
+    assert_eq!(list(&mut stage)[..10], before[..10], "that row was in sight");
+    stage.press(KeyCode::Up);
+    stage.press(KeyCode::Up);
+    let up = list(&mut stage);
+    assert_eq!(up[1..10], before[..9], "one row further up");
+    stage.press(KeyCode::Esc);
+    assert_eq!(list(&mut stage)[..10], up[..10], "it has lost the keys");
 }
 
 #[test]

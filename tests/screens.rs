@@ -187,6 +187,7 @@ fn inspector_views() {
         let repair = Repair::of_request("call id \"\" is replaced by \"call_2_1\"");
         stage.record(Record::Repair { turn: TurnNumber(3), repair });
         stage.press(KeyCode::BackTab);
+        stage.press(KeyCode::Home);
         for _ in 0..4 {
             stage.press(KeyCode::Down);
         }

@@ -27,7 +27,7 @@ impl Inspector {
             View::Roles | View::Message => {
                 let previous = session.parts_sent_before(turn.number);
                 let rows = rows_of_turn(turn, &parts, &previous, session);
-                let row = rows.get(self.selected.min(self.list.rows.saturating_sub(1)))?;
+                let row = rows.get(self.chosen())?;
                 let exact: String = row.parts.iter().map(|&part| &*parts[part].text).collect();
                 let is_exact = self.exact || matches!(row.kind, RowKind::Envelope);
                 let readable = if is_exact { None } else { readable(&exact) };

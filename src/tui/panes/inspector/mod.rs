@@ -55,6 +55,8 @@ pub(in crate::tui) struct Inspector {
     /// Whether closing what is open goes back to the newest turn.
     was_newest: bool,
     selected: usize,
+    /// The first row of the list that is shown; `None`: as many of the newest messages as fit.
+    top: Option<usize>,
     pub(in crate::tui) view: View,
     /// Whether a message is shown as its exact JSON.
     pub(in crate::tui) exact: bool,
@@ -83,11 +85,25 @@ struct Read {
 /// What a reading was for: the turn, its attempts, and whether the last one had ended.
 type Reading = (TurnNumber, usize, bool);
 
-/// How many rows a list has, and how many fit.
+/// How many rows a list has, how many fit, and the first that is shown.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::tui) struct List {
     rows: usize,
     page: usize,
+    top: usize,
+}
+
+impl List {
+    /// A row that is in sight: this one, or the nearest to it.
+    fn nearest(self, row: usize) -> usize {
+        let last = (self.top + self.page.max(1)).min(self.rows).saturating_sub(1);
+        row.clamp(self.top.min(last), last)
+    }
+
+    /// The first row to show, moved as little as it takes to have a row in sight.
+    fn with(self, row: usize) -> usize {
+        self.top.clamp((row + 1).saturating_sub(self.page.max(1)), row)
+    }
 }
 
 impl Default for Inspector {
@@ -97,6 +113,7 @@ impl Default for Inspector {
             base: None,
             was_newest: false,
             selected: 0,
+            top: None,
             view: View::Roles,
             exact: false,
             from_message: false,
@@ -153,6 +170,7 @@ impl Inspector {
         if view == self.view || view == View::Message && self.list.rows == 0 {
             return;
         }
+        self.selected = self.chosen();
         match (self.view, view) {
             (_, View::Roles) if std::mem::take(&mut self.was_newest) => self.turn = None,
             (View::Roles, _) => {
@@ -187,6 +205,7 @@ impl Inspector {
 
     /// Shows the newest turn again, unless something is open: that is being read.
     pub(in crate::tui) fn follow(&mut self) {
+        self.top = None;
         if self.view == View::Roles {
             self.turn = None;
         } else {
@@ -234,24 +253,32 @@ impl Inspector {
         self.turn.is_some() || self.view != View::Roles
     }
 
-    /// Selects a row of the list.
+    /// Selects a row of the list, and brings it in sight.
     pub(in crate::tui) fn select(&mut self, row: usize) {
         self.selected = row;
+        self.top = Some(self.list.with(row));
+    }
+
+    /// The row that keys are about. In the list that is one in sight.
+    fn chosen(&self) -> usize {
+        match self.view {
+            View::Roles => self.list.nearest(self.selected),
+            _ => self.selected.min(self.list.rows.saturating_sub(1)),
+        }
     }
 
     fn move_selection(&mut self, action: Action) {
         let last = self.list.rows.saturating_sub(1);
-        let selected = self.selected.min(last);
-        let page = self.list.page.max(1);
-        self.selected = match action {
-            Action::Up => selected.saturating_sub(1),
-            Action::Down => (selected + 1).min(last),
-            Action::PageUp => selected.saturating_sub(page),
-            Action::PageDown => (selected + page).min(last),
+        let (chosen, page) = (self.chosen(), self.list.page.max(1));
+        self.select(match action {
+            Action::Up => chosen.saturating_sub(1),
+            Action::Down => (chosen + 1).min(last),
+            Action::PageUp => chosen.saturating_sub(page),
+            Action::PageDown => (chosen + page).min(last),
             Action::Start => 0,
             Action::End => last,
-            _ => selected,
-        };
+            _ => return,
+        });
     }
 
     /// What has to be read for what is shown.

@@ -19,8 +19,8 @@ use crate::tui::scroll::Measure;
 use crate::tui::search::{self, Found, Listed, Matches};
 use crate::tui::theme::Look;
 use crate::wire::outline::{self, Change, Row, RowKind};
-use crate::wire::rows_of_turn;
 use crate::wire::views::{self, Kind};
+use crate::wire::rows_of_turn;
 
 /// What is laid out already.
 #[derive(Debug, Default)]
@@ -155,7 +155,7 @@ pub(in crate::tui) fn draw(
         let look = if turn.never_left() { Look::Bad } else { Look::Dim };
         paint::line(buf, below, &head, look, view.theme);
         let below = under(below);
-        let list = List { rows, page: below.height.into() };
+        let list = list(inspector, &layout.outline, rows, below.height.into());
         let (mut listed, of) = (std::mem::take(&mut layout.listed), u64::from(turn.number.0));
         let found = listed.update(
             search,
@@ -164,10 +164,12 @@ pub(in crate::tui) fn draw(
             |row, needle| message(layout, &remarks, row, u16::MAX, false).holds(needle),
         );
         let went_to = found.filter(|found| found.moved && found.total > 0).map(|found| found.row);
-        let chosen = focused.then_some(went_to.unwrap_or(selected));
+        let list = List { top: went_to.map_or(list.top, |row| list.with(row)), ..list };
+        let chosen = focused.then_some(went_to.unwrap_or(list.nearest(selected)));
         let marked = |row| listed.look(row, found);
-        let measure = draw_list(view, (&layout.outline, &remarks), chosen, marked, below, buf);
+        draw_list(view, (&layout.outline, &remarks), (list.top, chosen), marked, below, buf);
         layout.listed = listed;
+        let measure = Measure { top: list.top, total: list.rows, height: list.page };
         return (list, measure, found);
     }
     let opened = Opened {
@@ -189,7 +191,7 @@ pub(in crate::tui) fn draw(
     let mut measure = inspector.scroll.measure(layout.rows.len(), below.height.into());
     let shown = (&layout.rows, &mut layout.matches);
     let found = search::draw_rows(shown, search, &mut measure, below, buf, view.theme);
-    (List { rows, page: below.height.into() }, measure, found)
+    (List { rows, page: below.height.into(), top: inspector.list.top }, measure, found)
 }
 
 /// What is left under a row.
@@ -216,17 +218,12 @@ fn head(words: &[String; 4], width: u16) -> String {
 fn draw_list(
     view: &Shown<'_>,
     (outline, remarks): (&[Row], &[Remark]),
-    selected: Option<usize>,
+    (top, selected): (usize, Option<usize>),
     marked: impl Fn(usize) -> Option<Look>,
     area: Rect,
     buf: &mut Buffer,
-) -> Measure {
-    let height = usize::from(area.height);
+) {
     let total = outline.len() + remarks.len();
-    let top = match selected {
-        Some(selected) => (selected + 1).saturating_sub(height),
-        None => newest_in_sight(outline, total, height),
-    };
     for (y, index) in (area.y..area.bottom()).zip(top..total) {
         let (line, look) = match outline.get(index) {
             Some(row) => (outline::line_within(row, area.width.into()), row_look(row)),
@@ -245,7 +242,6 @@ fn draw_list(
             paint::select(buf, place, view.theme);
         }
     }
-    Measure { top, total, height }
 }
 
 fn row_look(row: &Row) -> Look {
@@ -256,7 +252,14 @@ fn row_look(row: &Row) -> Look {
     }
 }
 
-/// Without a selection, the newest messages are what people want to see.
+/// Where the list stands: where keys put it, whatever has the keys now.
+fn list(inspector: &Inspector, outline: &[Row], rows: usize, page: usize) -> List {
+    let newest = || newest_in_sight(outline, rows, page);
+    let top = inspector.top.unwrap_or_else(newest).min(rows.saturating_sub(page));
+    List { rows, page, top }
+}
+
+/// Until a key moves it, the newest messages are what people want to see.
 fn newest_in_sight(rows: &[Row], total: usize, height: usize) -> usize {
     let is_message = |row: &Row| matches!(row.kind, RowKind::Message { .. } | RowKind::NotSent(_));
     // What is no message stands at the end.
