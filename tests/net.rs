@@ -77,6 +77,7 @@ fn endpoint(url: String) -> Endpoint {
         path: "/chat/completions",
         auth: Auth::Bearer,
         key: Some(Key::new("sk-very-secret")),
+        named_by: None,
     }
 }
 
@@ -144,6 +145,7 @@ async fn without_a_key_there_is_no_authorization() {
         path: "/chat/completions",
         auth: Auth::Bearer,
         key: None,
+        named_by: None,
     };
     Client::new().post(&endpoint, parts(&["{}"])).await.unwrap();
     let (_, request) = requests.recv().unwrap();
@@ -219,6 +221,7 @@ async fn anthropic_gets_its_own_headers_and_a_redirect_does_not() {
         path: format.path(),
         auth: format.auth(),
         key,
+        named_by: None,
     };
     for (key, named) in [(key.clone(), true), (None, false)] {
         Client::new().post(&at(address, key), parts(&["{}"])).await.unwrap();

@@ -94,8 +94,13 @@ struct Rig {
 
 impl Rig {
     fn new(format: Format, url: &str, client: Client) -> Self {
-        let endpoint =
-            Endpoint { url: url.to_owned(), path: format.path(), auth: format.auth(), key: None };
+        let endpoint = Endpoint {
+            url: url.to_owned(),
+            path: format.path(),
+            auth: format.auth(),
+            key: None,
+            named_by: None,
+        };
         let config = Config {
             profile: Profile {
                 name: "scripted".into(),

@@ -370,6 +370,39 @@ fn models_asks_the_server_with_the_key_and_says_what_it_refuses() {
 }
 
 #[test]
+fn a_url_that_nobody_typed_is_said_to_be_whose_it_is() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let world = World::new();
+    let path = write_config(&world, &format!("[profiles.mine]\nurl = \"http://{free}/v1\"\n"));
+    let asked = |arguments: &[&str], variable: Option<(&str, &str)>| {
+        let output = world.limpid(arguments).envs(variable).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        stderr(&output)
+    };
+    let told = asked(&["models", "--profile", "mine"], None);
+    assert!(told.contains(&format!("cannot connect to {free}")), "{told}");
+    assert!(told.contains(&format!("The URL stands in {}:2.", path.display())), "{told}");
+    let url = format!("http://{free}");
+    let told = asked(&["models", "--profile", "deepseek"], Some(("DEEPSEEK_URL", url.as_str())));
+    assert!(told.contains("The URL comes from the variable DEEPSEEK_URL."), "{told}");
+    let told = asked(&["models", "--url", &url], None);
+    assert!(!told.contains("The URL "), "whoever typed it knows: {told}");
+    let told = asked(&["exec", "--profile", "mine", "--model", "m", "go"], None);
+    assert!(told.contains("The URL stands in"), "a prompt says the same: {told}");
+    // Nobody listens there, unless somebody does on this machine.
+    if std::net::TcpListener::bind("127.0.0.1:11434").is_ok() {
+        let told = asked(&["models", "--profile", "ollama"], None);
+        assert!(
+            told.contains(
+                "The URL is that of the built-in profile ollama: --url names another, or url under \
+                 [profiles.ollama] in config.toml."
+            ),
+            "{told}"
+        );
+    }
+}
+
+#[test]
 fn doctor_finds_what_is_wrong_and_how_to_put_it_right() {
     use std::os::unix::fs::PermissionsExt as _;
     let world = World::new();

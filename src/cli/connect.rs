@@ -233,9 +233,13 @@ impl Loaded {
     /// cannot be used.
     pub(super) fn host(&self) -> Option<String> {
         let url = self.settings.values.url.as_ref()?.value.clone();
-        let endpoint =
-            Endpoint { url, path: self.format().path(), auth: self.format().auth(), key: None };
-        endpoint.host().ok()
+        self.endpoint(url, None).host().ok()
+    }
+
+    /// A way to this URL, without a key.
+    fn endpoint(&self, url: String, named_by: Option<String>) -> Endpoint {
+        let format = self.format();
+        Endpoint { url, path: format.path(), auth: format.auth(), key: None, named_by }
     }
 
     /// The server that the settings name, and what it is called; `None` for the offline model.
@@ -245,12 +249,7 @@ impl Loaded {
     pub(super) fn server(&self) -> Result<Option<(String, Endpoint)>, UsageError> {
         let values = &self.settings.values;
         let Some(url) = values.url.as_ref() else { return Ok(None) };
-        let mut endpoint = Endpoint {
-            url: url.value.clone(),
-            path: self.format().path(),
-            auth: self.format().auth(),
-            key: None,
-        };
+        let mut endpoint = self.endpoint(url.value.clone(), named_by(&url.source));
         let bad = |why| UsageError::BadUrl(why, url.source.clone());
         let host = endpoint.host().map_err(bad)?;
         if let Some(name) = &values.key_env {
@@ -341,6 +340,25 @@ fn read_key(name: &str, value: &str) -> Result<Key, UsageError> {
     Ok(Key::new(value))
 }
 
+/// Who named a URL that was no argument, and how it is changed.
+fn named_by(source: &Source) -> Option<String> {
+    Some(match source {
+        Source::Profile(name) => {
+            let table = if name.contains('.') { format!("\"{name}\"") } else { (*name).to_owned() };
+            format!(
+                "The URL is that of the built-in profile {name}: --url names another, or url under \
+                 [profiles.{table}] in config.toml."
+            )
+        }
+        Source::File(path, line) => format!("The URL stands in {}:{line}.", path.display()),
+        Source::Environment(name) => format!("The URL comes from the variable {name}."),
+        Source::DotEnv(name) => {
+            format!("The URL comes from the variable {name} in the project's .env.")
+        }
+        Source::Argument(_) | Source::BuiltIn => return None,
+    })
+}
+
 impl Way {
     /// Makes the connection. `server` keeps the offline model alive, once that is asked for.
     ///
@@ -367,7 +385,13 @@ impl Way {
                     }
                 };
                 let url = server.insert(running).url();
-                Endpoint { url, path: format.path(), auth: format.auth(), key: None }
+                Endpoint {
+                    url,
+                    path: format.path(),
+                    auth: format.auth(),
+                    key: None,
+                    named_by: None,
+                }
             }
         };
         profile.url.clone_from(&endpoint.url);

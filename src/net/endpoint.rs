@@ -21,6 +21,8 @@ pub struct Endpoint {
     pub auth: Auth,
     /// The key, if one is used.
     pub key: Option<Key>,
+    /// Who named the URL and how it is changed, in a sentence, if that was not an argument.
+    pub named_by: Option<String>,
 }
 
 /// A secret that goes to its endpoint and nowhere else: it cannot be printed or stored.
@@ -210,6 +212,7 @@ mod tests {
             path: "/chat/completions",
             auth: Auth::Bearer,
             key: None,
+            named_by: None,
         };
         endpoint.target().map(String::from)
     }
@@ -268,9 +271,10 @@ mod tests {
             ("HTTP://EXAMPLE.org", true),
         ];
         for (url, expected) in cases {
+            let url = url.to_owned();
             let endpoint =
-                Endpoint { url: url.to_owned(), path: "/x", auth: Auth::Bearer, key: None };
-            assert_eq!(endpoint.is_in_clear(), Ok(expected), "{url}");
+                Endpoint { url, path: "/x", auth: Auth::Bearer, key: None, named_by: None };
+            assert_eq!(endpoint.is_in_clear(), Ok(expected), "{}", endpoint.url);
         }
     }
 
@@ -281,6 +285,7 @@ mod tests {
             path: "/messages",
             auth: Auth::ApiKey,
             key: Some(Key::new("sk-secret")),
+            named_by: None,
         };
         let head = endpoint.head(12).unwrap();
         assert_eq!(head.url, "https://example.org:8443/v1/messages");

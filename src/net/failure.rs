@@ -20,17 +20,37 @@ pub(super) struct Peer {
     host: String,
     /// Host and port of the proxy on the way, if there is one.
     proxy: Option<String>,
+    /// Who named the URL.
+    named_by: Option<String>,
     pub(super) limits: Limits,
 }
 
 impl Peer {
-    pub(super) fn new(url: &Url, limits: Limits, proxy: Option<String>) -> Self {
-        Self { host: host(url), proxy, limits }
+    pub(super) fn new(
+        url: &Url,
+        named_by: Option<String>,
+        limits: Limits,
+        proxy: Option<String>,
+    ) -> Self {
+        Self { host: host(url), proxy, named_by, limits }
     }
 
     /// No answer came.
     pub(super) fn not_answered(&self, error: &reqwest::Error) -> Failure {
-        let Self { host, proxy, limits } = self;
+        let mut failure = self.why_not_answered(error);
+        // Where not even a connection came about, the URL may be the wrong one.
+        if error.is_connect()
+            && self.proxy.is_none()
+            && let Some(named_by) = &self.named_by
+        {
+            failure.message.push(' ');
+            failure.message.push_str(named_by);
+        }
+        failure
+    }
+
+    fn why_not_answered(&self, error: &reqwest::Error) -> Failure {
+        let Self { host, proxy, limits, .. } = self;
         let through = proxy.as_ref().map(|proxy| format!(" through the proxy {proxy}"));
         let through = through.unwrap_or_default();
         if !error.is_connect() {

@@ -15,7 +15,7 @@ impl Client {
         let url = endpoint
             .target()
             .map_err(|why| failure::nothing_sent(FailureKind::InvalidRequest, &why))?;
-        let peer = failure::Peer::new(&url, self.limits, self.proxies.on_the_way_to(&url));
+        let peer = self.peer(endpoint, &url);
         let http = self.http().await?;
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));

@@ -104,7 +104,7 @@ impl Client {
     ) -> Result<Response, NoAnswer> {
         let body = body.into();
         let (url, headers) = endpoint.posting(body.bytes())?;
-        let peer = failure::Peer::new(&url, self.limits, self.proxies.on_the_way_to(&url));
+        let peer = self.peer(endpoint, &url);
         let http = self.http().await?;
         let request = http.post(url.clone()).headers(headers).body(body.into_reqwest());
         let inner = match within(self.limits.idle, request.send()).await {
@@ -114,6 +114,12 @@ impl Client {
         };
         self.answered.store(true, Ordering::Relaxed);
         Response::of(inner, peer, &url)
+    }
+
+    /// The other side, as far as messages name it.
+    fn peer(&self, endpoint: &Endpoint, url: &reqwest::Url) -> failure::Peer {
+        let proxy = self.proxies.on_the_way_to(url);
+        failure::Peer::new(url, endpoint.named_by.clone(), self.limits, proxy)
     }
 
     /// Whether the next request may go over a connection that was kept from an earlier answer.

@@ -17,6 +17,16 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Check the URL and the network", "请检查 URL 和网络"),
     ("Is the server running?", "服务器在运行吗？"),
     ("Check the port in the URL", "请检查 URL 中的端口"),
+    (
+        "The URL is that of the built-in profile {name}: --url names another, or url under [profiles.{table}] in config.toml",
+        "该 URL 属于内置配置档 {name}：可用 --url 指定另一个，或在 config.toml 的 [profiles.{table}] 下设置 url",
+    ),
+    ("The URL stands in {place}", "该 URL 写在 {place}"),
+    (
+        "The URL comes from the variable {name} in the project's .env",
+        "该 URL 来自项目 .env 中的变量 {name}",
+    ),
+    ("The URL comes from the variable {name}", "该 URL 来自变量 {name}"),
     ("connection refused", "连接被拒绝"),
     ("cannot connect to {where} ({why})", "无法连接 {where}（{why}）"),
     ("cannot connect to {host}: {where} refuses", "无法连接 {host}：{where} 拒绝"),
