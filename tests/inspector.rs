@@ -343,6 +343,29 @@ fn the_status_line_has_the_context_and_forgets_after_clear() {
     has(&stage.screen(), "turn 3");
 }
 
+#[test]
+fn the_context_of_a_request_under_way_is_its_own_and_marked_as_about() {
+    let mut stage = Stage::new(120, 40);
+    stage.prompt("Look around");
+    stage.request();
+    let status = |stage: &mut Stage| stage.screen().lines().next().unwrap().to_owned();
+    let tokens = |status: &str| -> f64 {
+        let told = status.split("ctx ~").nth(1).expect(status);
+        let (number, unit) = (told.trim_end_matches('k'), told.ends_with('k'));
+        number.parse::<f64>().unwrap() * if unit { 1000.0 } else { 1.0 }
+    };
+    let first = tokens(&status(&mut stage));
+    assert!((100.0..1000.0).contains(&first), "by what is usual: {first}");
+    stage.reply("", &["cat log"]);
+    has(&status(&mut stage), "ctx 4.1k ↑3.9k ↓212");
+    stage.ran(1, &"a line of the log\n".repeat(1000));
+    stage.request();
+    stage.text("It says");
+    let now = status(&mut stage);
+    assert!(!now.contains('↑'), "that was the turn before: {now}");
+    assert!(tokens(&now) > 50_000.0, "18 kB more, by what the server counted: {now}");
+}
+
 /// What is read at a moment when the response still arrives must not come after what is read when
 /// it has ended.
 #[test]

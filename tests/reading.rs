@@ -405,7 +405,7 @@ fn messages_of_a_turn_are_found_by_what_they_hold() {
 fn what_the_model_will_be_told_can_be_searched_before_the_first_prompt() {
     let mut stage = Stage::new(80, 24);
     let system_prompt = format!("{}The needle.", "line\n".repeat(60));
-    stage.progress(Progress::Begins { system_prompt, context: None });
+    stage.progress(Progress::Begins { system_prompt, context: None, parts: Vec::new() });
     for _ in 0..3 {
         stage.press(KeyCode::Tab);
     }

@@ -14,9 +14,10 @@ use super::looper::unusable;
 use super::recorder::Recorder;
 use crate::approval::{self, Mode, Verdict};
 use crate::conversation::{
-    Asker, CallDecided, CallFinished, CallId, CallProposed, CallResult, CallState, CallStatus,
-    DecidedBy, Decision, EntryId, LoopState, OWN_COMMAND, Progress, ProposedCall, Receipt, Record,
-    Repair, RequestRecord, Scope, Session, TurnNumber,
+    Asker, Block, CallDecided, CallFinished, CallId, CallProposed, CallResult, CallState,
+    CallStatus, DecidedBy, Decision, EntryId, History, LoopState, OWN_COMMAND, Origin, Overlays,
+    Part, Progress, ProposedCall, Receipt, Record, Repair, RequestRecord, Role, Scope,
+    Session, TurnNumber,
 };
 use crate::tools::{Job, Outcome, Sample, Tool};
 use crate::wire::{Assembler, Request, Settings};
@@ -49,6 +50,18 @@ impl Outgoing {
     /// What requests say beside their messages, from the next one on.
     pub(super) fn settings_mut(&mut self) -> &mut Settings {
         &mut self.settings
+    }
+
+    /// What the first request would be without a prompt: nothing is sent, nothing journaled.
+    pub(super) fn beginning(&self, system_prompt: &str, context: Option<&str>) -> Vec<Arc<Part>> {
+        let mut history = History::default();
+        let text = |text: &str| vec![Block::Text(text.to_owned())];
+        history.append(Role::System, Origin::System, text(system_prompt));
+        if let Some(context) = context {
+            history.append(Role::User, Origin::Context, text(context));
+        }
+        let nothing = Overlays::default();
+        Assembler::default().assemble(history.entries(), &nothing, &self.settings).parts
     }
 
     /// Assembles the next turn's request and journals it.

@@ -143,13 +143,13 @@ async fn serve<C: Connect>(
         turn_limit: config.turn_limit,
     };
     agent.outgoing.reach(&route.profile.url);
+    let told = (config.system_prompt.as_str(), config.context.as_deref());
     let mut begun = resumed.is_some();
     if let Some(session) = resumed {
         agent.resume(&session).await;
         resume::follow(&mut agent, &mut route, &session).await;
     } else if config.attended {
-        let (system_prompt, context) = (config.system_prompt.clone(), config.context.clone());
-        agent.recorder.progress(Progress::Begins { system_prompt, context }).await;
+        foretell(&mut agent, told).await;
     }
     for notice in config.notices {
         agent.recorder.progress(Progress::Notice(notice)).await;
@@ -165,18 +165,19 @@ async fn serve<C: Connect>(
         let Some(command) = questions.take(&connect, command) else { continue };
         let command = match command {
             Command::Connect(to) => {
-                change(&mut agent, &mut route, begun, connect.connect(to).await).await;
+                let told = (!begun).then_some(told);
+                change(&mut agent, &mut route, told, connect.connect(to).await).await;
                 continue;
             }
             Command::Set { parameter, value } => {
-                set(&mut agent, &mut route, begun, parameter, value).await;
+                let told = (!begun).then_some(told);
+                set(&mut agent, &mut route, told, parameter, value).await;
                 continue;
             }
             // There is nothing to clear, cover or revoke: a session begins with its first prompt.
             Command::Clear | Command::Overlay { .. } | Command::Revoke if !begun => continue,
             command => command,
         };
-        let told = (config.system_prompt.as_str(), config.context.as_deref());
         if !begun {
             begun = true;
             begin(&mut agent, &route, is_saved, told).await;
@@ -216,7 +217,7 @@ async fn begin<M: Model>(
     agent: &mut Loop<M>,
     route: &Route,
     is_saved: bool,
-    (system_prompt, context): (&str, Option<&str>),
+    (system_prompt, context): Beginning<'_>,
 ) {
     if !is_saved {
         let why = "This session is not saved: neither XDG_DATA_HOME nor HOME names a directory.";
@@ -230,11 +231,21 @@ async fn begin<M: Model>(
     agent.begin(system_prompt, context).await;
 }
 
-/// Takes another way, or says why not.
+/// What a branch begins with: the built-in prompt, and what the project's files say.
+type Beginning<'a> = (&'a str, Option<&'a str>);
+
+/// Tells what the first request would be.
+async fn foretell<M: Model>(agent: &mut Loop<M>, (system_prompt, context): Beginning<'_>) {
+    let parts = agent.outgoing.beginning(system_prompt, context);
+    let (system_prompt, context) = (system_prompt.to_owned(), context.map(str::to_owned));
+    agent.recorder.progress(Progress::Begins { system_prompt, context, parts }).await;
+}
+
+/// Takes another way, or says why not. `told` is there before the first prompt.
 async fn change<M: Model>(
     agent: &mut Loop<M>,
     route: &mut Route,
-    begun: bool,
+    told: Option<Beginning<'_>>,
     connection: Result<Connection<M>, String>,
 ) {
     let connection = match connection {
@@ -254,13 +265,13 @@ async fn change<M: Model>(
     settings.model.clone_from(&route.profile.model);
     settings.dialect = dialect;
     settings.parameters = route.parameters();
-    if begun {
+    if let Some(told) = told {
+        plan(agent, route, told).await;
+    } else {
         agent.recorder.record(Record::Profile(route.profile.clone())).await;
         if before != route.values() {
             agent.recorder.record(Record::Parameters(route.values())).await;
         }
-    } else {
-        plan(agent, route).await;
     }
     for parameter in Parameter::ALL {
         remark(agent, route, parameter).await;
@@ -271,7 +282,7 @@ async fn change<M: Model>(
 async fn set<M: Model>(
     agent: &mut Loop<M>,
     route: &mut Route,
-    begun: bool,
+    told: Option<Beginning<'_>>,
     parameter: Parameter,
     value: Option<String>,
 ) {
@@ -280,18 +291,18 @@ async fn set<M: Model>(
         return agent.recorder.progress(Progress::Notice(notice)).await;
     }
     agent.outgoing.settings_mut().parameters = route.parameters();
-    if begun {
-        agent.recorder.record(Record::Parameters(route.values())).await;
-    } else {
-        plan(agent, route).await;
+    match told {
+        Some(told) => plan(agent, route, told).await,
+        None => agent.recorder.record(Record::Parameters(route.values())).await,
     }
     remark(agent, route, parameter).await;
 }
 
 /// Tells the way to the model before the session has begun.
-async fn plan<M: Model>(agent: &mut Loop<M>, route: &Route) {
+async fn plan<M: Model>(agent: &mut Loop<M>, route: &Route, told: Beginning<'_>) {
     let (profile, parameters) = (route.profile.clone(), route.values());
     agent.recorder.progress(Progress::Planned { profile, parameters }).await;
+    foretell(agent, told).await;
 }
 
 /// Says of a parameter that it is not sent, or that the server will refuse it.
@@ -322,7 +333,7 @@ async fn go_on<M: Model>(agent: &mut Loop<M>) -> Option<Work> {
 /// Does what is done at once; returns what takes a while. `told` is what a branch begins with.
 async fn settle<M: Model>(
     agent: &mut Loop<M>,
-    told: (&str, Option<&str>),
+    told: Beginning<'_>,
     command: Command,
 ) -> Option<Work> {
     match command {

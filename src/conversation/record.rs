@@ -293,6 +293,8 @@ pub enum Progress {
         system_prompt: String,
         /// What the project's files say.
         context: Option<String>,
+        /// The first request's body, but for the prompt.
+        parts: Vec<Arc<Part>>,
     },
     /// A piece of the answer's text.
     Text(String),

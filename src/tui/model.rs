@@ -3,6 +3,7 @@
 
 use crate::text::{say, translated};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -26,7 +27,9 @@ use super::scroll::Scroll;
 use super::search::Search;
 use super::theme::Theme;
 use crate::approval::Mode;
-use crate::conversation::{CallId, Command, Event, ParameterValue, Profile, Session, TurnNumber};
+use crate::conversation::{
+    CallId, Command, Event, ParameterValue, Part, Profile, Session, TurnNumber,
+};
 use crate::wire::exchange::Kept;
 
 /// What the screen has to be told once.
@@ -161,6 +164,8 @@ pub(super) enum Focus {
 pub(super) struct Beginning {
     pub(super) system_prompt: String,
     pub(super) context: Option<String>,
+    /// The first request's body, but for the prompt.
+    pub(super) parts: Vec<Arc<Part>>,
 }
 
 /// All that the screen shows.

@@ -115,8 +115,8 @@ fn take_event(model: &mut Model, event: Event, now: Instant) -> Option<Effect> {
     model.conversation.event(&event, &model.session, now);
     model.tools.event(&event);
     match event {
-        Event::Progress(Progress::Begins { system_prompt, context }) => {
-            model.beginning = Some(Beginning { system_prompt, context });
+        Event::Progress(Progress::Begins { system_prompt, context, parts }) => {
+            model.beginning = Some(Beginning { system_prompt, context, parts });
         }
         Event::Progress(Progress::Ask { call }) => ask(model, &call),
         Event::Progress(Progress::Waiting { attempt, of, until, .. }) => {

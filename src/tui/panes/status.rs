@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 
 use super::call;
 use crate::approval::Mode;
-use crate::conversation::TransitionReason;
+use crate::conversation::{TransitionReason, Turn, Usage};
 use crate::text::{self, Show};
 use crate::tui::View;
 use crate::tui::paint::{self, Piece};
@@ -124,27 +124,32 @@ fn in_words(reason: &TransitionReason) -> &'static str {
     }
 }
 
-/// Tokens of the newest turn that has told them: how long the conversation is now, what of it was
-/// read and what was written.
+/// Tokens of the newest turn: how long the conversation is now, what of it was read and what was
+/// written. Until the server has told them, how long its request is about.
 fn tokens(view: &View<'_>) -> String {
-    if view.model.cleared {
-        return String::new();
-    }
-    let usage = view
-        .model
-        .session
-        .turns
-        .iter()
-        .rev()
-        .take(8)
-        .find_map(|turn| turn.response().and_then(|response| response.usage));
-    let Some(usage) = usage else { return String::new() };
-    let read = usage.read();
-    let context =
-        read.map(|read| format!("ctx {}", count(read.saturating_add(usage.output.unwrap_or(0)))));
+    let mut sent = view.model.session.turns.iter().rev().filter(|turn| !turn.never_left());
+    let Some(newest) = sent.next().filter(|_| !view.model.cleared) else { return String::new() };
+    let told = |turn: &Turn| turn.response().and_then(|response| response.usage);
+    let usage = told(newest);
+    let read = usage.and_then(Usage::read);
+    let output = usage.and_then(|usage| usage.output);
+    let context = match read {
+        Some(read) => format!("ctx {}", count(read.saturating_add(output.unwrap_or(0)))),
+        None => {
+            let known = sent.take(8).find_map(|turn| Some((told(turn)?.read()?, turn)));
+            let known = known.map(|(tokens, turn)| (tokens, turn.request.bytes));
+            format!("ctx ~{}", count(estimate(newest.request.bytes, known)))
+        }
+    };
     let input = read.map(|tokens| format!("↑{}", count(tokens)));
-    let output = usage.output.map(|tokens| format!("↓{}", count(tokens)));
-    [context, input, output].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    let output = output.map(|tokens| format!("↓{}", count(tokens)));
+    [Some(context), input, output].into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// About how many tokens a body has, by those of another that was told, or by what is usual.
+fn estimate(bytes: u64, known: Option<(u64, u64)>) -> u64 {
+    let (tokens, of) = known.filter(|(_, of)| *of > 0).unwrap_or((10, 36));
+    u64::try_from(u128::from(bytes) * u128::from(tokens) / u128::from(of)).unwrap_or(u64::MAX)
 }
 
 /// A count, short: `212`, `3.9k`, `1.2M`.

@@ -229,8 +229,11 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "Not sent in this turn. It is kept in the session; /restore sends all again.",
         "本轮未发送。会话中仍保留；/restore 重新发送全部。",
     ),
-    ("Before your first prompt the model is told:", "在第一条提示词之前告诉模型："),
     ("There is no turn before: everything is new.", "没有上一轮：全部是新的。"),
+    (
+        "Not sent yet. With your first prompt the model is told:",
+        "尚未发送。随第一条提示词告诉模型：",
+    ),
     ("- {what}  no longer sent", "- {what}  不再发送"),
     ("= 1 row as before", "= 1 行与之前相同"),
     ("= {count} rows as before", "= {count} 行与之前相同"),

@@ -18,7 +18,7 @@ impl Inspector {
         beginning: Option<&Beginning>,
     ) -> Option<Copyable> {
         let Some(turn) = self.turn(session) else {
-            let Beginning { system_prompt, context } = beginning?;
+            let Beginning { system_prompt, context, .. } = beginning?;
             let context = context.as_deref().unwrap_or_default();
             return Some(Copyable::of_parts([system_prompt, context]));
         };

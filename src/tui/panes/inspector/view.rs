@@ -35,7 +35,7 @@ pub(in crate::tui) struct Layout {
     rows: Rows,
     matches: Matches,
     /// What is shown before anything was sent, and what it depends on.
-    before: ((bool, u16), Rows),
+    before: ((Vec<Arc<Part>>, u16), Rows),
     /// What a search found in the list.
     listed: Listed,
 }
@@ -130,7 +130,8 @@ pub(in crate::tui) fn draw(
     let search = view.model.searched(Focus::Inspector);
     let Some(turn) = inspector.turn(session) else {
         let beginning = view.model.beginning.as_ref();
-        let key = (beginning.is_some(), area.width);
+        let parts = beginning.map_or_else(Vec::new, |beginning| beginning.parts.clone());
+        let key = (parts, area.width);
         if layout.before.0 != key {
             layout.before = (key, before::lay_out(beginning, area.width));
             layout.matches = Matches::default();
