@@ -62,6 +62,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "── 命令写出的全部内容；o：告诉模型的内容 ──",
     ),
     ("── what the model was told ──", "── 告诉模型的内容 ──"),
+    ("── what the model will be told, not sent yet ──", "── 将告诉模型的内容，尚未发送 ──"),
+    ("── result: not sent, the model is not told ──", "── 结果：未发送，不告诉模型 ──"),
     (
         "── what the model is told with the prompt that follows ──",
         "── 随下一条提示词告诉模型的内容 ──",

@@ -47,6 +47,17 @@ impl Live {
     }
 }
 
+/// Whether a request has held a call's result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::tui) enum Told {
+    /// One has.
+    Once,
+    /// The next one will.
+    NotYet,
+    /// None has, and none will.
+    Never,
+}
+
 /// The state of the pane.
 #[derive(Debug)]
 pub(in crate::tui) struct Conversation {
@@ -116,14 +127,23 @@ impl Conversation {
         !self.live.is_empty()
     }
 
+    /// Whether the model was told a call's result.
+    pub(in crate::tui) fn told(&self, call: &CallId) -> Told {
+        if self.told.contains(call) {
+            Told::Once
+        } else if self.untold.contains(call) {
+            Told::NotYet
+        } else {
+            Told::Never
+        }
+    }
+
     /// How much of a call's result was sent, in words. Before a request holds it, nothing was.
     pub(in crate::tui) fn sent(&self, call: &CallId, bytes: u64) -> String {
-        if self.told.contains(call) {
-            say!("sent {bytes}", bytes = text::bytes(bytes))
-        } else if self.untold.contains(call) {
-            say!("not sent yet").to_owned()
-        } else {
-            say!("not sent").to_owned()
+        match self.told(call) {
+            Told::Once => say!("sent {bytes}", bytes = text::bytes(bytes)),
+            Told::NotYet => say!("not sent yet").to_owned(),
+            Told::Never => say!("not sent").to_owned(),
         }
     }
 

@@ -7,6 +7,7 @@ use crate::conversation::{CallDecided, CallId, CallState, CallStatus, DecidedBy}
 use crate::text::{self, say, translated};
 use crate::tui::View;
 use crate::tui::model::Focus;
+use crate::tui::panes::conversation::Told;
 use crate::tui::panes::{call, output};
 use crate::tui::rows::Rows;
 use crate::tui::scroll::Measure;
@@ -17,7 +18,7 @@ use crate::wire::sent_of_result;
 /// The opened call, laid out, and what a search found in the pane.
 #[derive(Debug, Default)]
 pub(in crate::tui) struct Layout {
-    of: Option<(CallId, u32, u16)>,
+    of: Option<(CallId, u32, Told, u16)>,
     rows: Rows,
     matches: Matches,
     /// What a search found in the list of calls.
@@ -46,7 +47,8 @@ pub(in crate::tui) fn draw_call(
 ) -> (Measure, Option<Found>) {
     let tools = &view.model.tools;
     let version = tools.details.get(id).map_or(0, |detail| detail.version);
-    let key = Some((id.clone(), version, area.width));
+    let told = view.model.conversation.told(id);
+    let key = Some((id.clone(), version, told, area.width));
     if layout.of != key {
         layout.of = key;
         layout.rows = lay_out(view, id, area.width);
@@ -90,15 +92,19 @@ fn lay_out(view: &View<'_>, id: &CallId, width: u16) -> Rows {
             }
         }
         Some(entry) => {
-            rows.push(say!("── what the model was told ──"), Look::Dim, 0, width);
+            let head = match view.model.conversation.told(id) {
+                Told::Once => say!("── what the model was told ──"),
+                Told::NotYet => say!("── what the model will be told, not sent yet ──"),
+                Told::Never => say!("── result: not sent, the model is not told ──"),
+            };
+            rows.push(head, Look::Dim, 0, width);
             rows.push(entry.result().map_or("", |result| &result.text), Look::Text, 0, width);
         }
         None if detail.own.is_some() => {
-            let sent = log.finished.as_ref().is_some_and(|finished| finished.receipt.sent > 0);
-            let head = if sent {
-                say!("── what the model is told with the prompt that follows ──")
-            } else {
-                say!("── output: not sent, the model is not told ──")
+            let head = match view.model.conversation.told(id) {
+                Told::Once => say!("── what the model was told ──"),
+                Told::NotYet => say!("── what the model is told with the prompt that follows ──"),
+                Told::Never => say!("── output: not sent, the model is not told ──"),
             };
             rows.push(head, Look::Dim, 0, width);
             rows.push(detail.own.as_deref().unwrap_or_default(), Look::Text, 0, width);
