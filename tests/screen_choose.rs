@@ -104,6 +104,29 @@ fn what_is_cut_in_the_selected_row_is_there_in_full_below_the_list() {
 }
 
 #[test]
+fn the_palette_names_what_is_the_same_once() {
+    for tabs in 0..4 {
+        let mut stage = Stage::new(160, 200);
+        stage.two_turns();
+        stage.frame();
+        for _ in 0..tabs {
+            stage.press(KeyCode::Tab);
+        }
+        ctrl(&mut stage, 'p');
+        let screen = stage.screen();
+        let rows = screen.lines().filter(|row| row.starts_with('│')).map(|row| {
+            let cells = row.trim_matches(['│', '▸', ' ']).split("  ");
+            cells.filter(|cell| !cell.is_empty()).take(2).map(str::trim).collect::<Vec<_>>()
+        });
+        let mut known = std::collections::HashSet::new();
+        for row in rows.filter(|row| row.len() == 2) {
+            assert!(known.insert(row.clone()), "{row:?} twice in {screen}");
+        }
+        assert!(known.contains(&vec![">", "a wider conversation"]), "{screen}");
+    }
+}
+
+#[test]
 fn the_palette_finds_a_command_and_runs_it_where_it_belongs() {
     let mut stage = Stage::new(120, 40);
     stage.two_turns();

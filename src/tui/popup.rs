@@ -160,16 +160,23 @@ fn row(cells: &[(&str, Look)]) -> Row {
 /// other places. What means the same in several places stands there once.
 fn palette(model: &Model, context: Context) -> Vec<(Row, Choice)> {
     let mut rows: Vec<(u8, Row, Choice)> = Vec::new();
+    let all: Vec<_> = keymap::actions(context)
+        .map(|(section, place, binding)| {
+            let label = model.setup.keymap.label(place, binding);
+            let place = place.unwrap_or(context);
+            (section, place, binding, (label, binding.long), is_there(model, place))
+        })
+        .collect();
     let mut known = Vec::new();
-    for (section, place, binding) in keymap::actions(context) {
-        let label = model.setup.keymap.label(place, binding);
-        let place = place.unwrap_or(context);
-        let there = is_there(model, place);
-        let same = (label, binding.long, there);
-        if known.contains(&same) {
+    for (section, place, binding, same, there) in &all {
+        let (section, place, there) = (*section, *place, *there);
+        // Where it is good for something comes before where it is not.
+        let is_elsewhere = !there && all.iter().any(|(.., other, there)| other == same && *there);
+        if is_elsewhere || known.contains(&same) {
             continue;
         }
         known.push(same);
+        let (label, _) = *same;
         let look = if there { Look::Text } else { Look::Dim };
         let cells = [(label, Look::Key), (binding.long.text(), look), (section, Look::Dim)];
         let rank = match there {

@@ -259,8 +259,14 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("a turn by its number, from the list of all", "按编号选择一轮，列出全部"),
     ("compare with", "比较对象"),
     (
-        "in diff: [ compares with a turn further back, ] with one less far back",
-        "差异视图：[ 与更早的一轮比较，] 与较晚的一轮比较",
+        "sends again what of this row is left out or shortened; says first what that is",
+        "重新发送此行中略去或缩短的内容；先说明是什么",
     ),
-    ("in diff: compares with a turn less far back", "差异视图：与较晚的一轮比较"),
+    ("vs earlier", "与更早比较"),
+    ("in diff: compares with an earlier turn", "差异视图：与更早的一轮比较"),
+    ("vs later", "与更晚比较"),
+    (
+        "in diff: compares with a later turn, up to the one before",
+        "差异视图：与更晚的一轮比较，最晚到前一轮",
+    ),
 ];
