@@ -23,7 +23,7 @@ const NAMES: &str = "
     function name arguments command tool_call_id index message_start user-agent host accept
     text/event-stream authorization Bearer content-type content-length application/json
     token tokens Markdown Python shell fg fork mkfs dd of su doas pkexec shutdown reboot halt curl sh
-    exit file inspect key_env max_tokens url temperature effort thinking_budget unset config set theme none
+    exit file toml inspect key_env max_tokens url temperature effort thinking_budget unset config set theme none
 ";
 
 /// The words of the screen that are no names, each with its row. Words of the prompt (`/help`),

@@ -45,7 +45,7 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
         Input::Output { call, read } => model.tools.take(&call, read),
         Input::Theme(Ok(theme)) => {
             model.note = Some(say!(
-                "Theme: {name}. For always: limpid config set theme {name}",
+                "Theme: {name}. To keep it: theme = \"{name}\" at the top of config.toml",
                 name = theme.name
             ));
             model.setup.theme = theme;

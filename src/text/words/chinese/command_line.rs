@@ -96,5 +96,5 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "还没有在 {place} 工作过的会话。开始一个：limpid；或查看其他目录的会话：limpid inspect --all",
     ),
     ("(nothing was sent)", "（没有发送任何内容）"),
-    ("{age} ago", "{age}前"),
+    ("{age} ago", "{age} 前"),
 ];

@@ -70,7 +70,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("as written", "原文"),
     (
         "shows messages as they were written, and as Markdown again",
-        "按原文显示消息；再按按 Markdown 显示",
+        "按原文显示消息；再按一次则以 Markdown 显示",
     ),
     ("the prompt before", "上一条提示词"),
     ("the prompt after", "下一条提示词"),
@@ -95,7 +95,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("output", "输出"),
     (
         "all that the command wrote, with its colours; and what the model was told again",
-        "命令写出的全部内容（含颜色）；再按回到告诉模型的内容",
+        "命令输出的全部内容（含颜色）；再按回到告诉模型的内容",
     ),
     ("the messages, one a row", "消息，每行一条"),
     ("the selected message, readable", "选中的消息，易读形式"),
@@ -112,9 +112,9 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("opens the row: readable, then exact with r", "打开此行：先易读，按 r 看原文"),
     ("back", "返回"),
     ("back to where it was opened: the message, the list", "回到打开处：消息或列表"),
-    ("exact", "精确"),
+    ("exact", "原文"),
     ("the exact JSON, and back to the readable text", "JSON 原文；再按回到易读形式"),
-    ("once", "一次"),
+    ("once", "仅此一次"),
     ("runs the command that is shown, once", "运行所示命令一次"),
     ("this exact command for the session", "本会话都批准这条命令"),
     ("runs it, and from now on this exact command unasked", "运行；此后完全相同的命令不再询问"),
@@ -250,7 +250,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "Named as dangerous in the panel, never allowed for the session, asked for even under --yolo: acting as another user (sudo, su, doas, pkexec …), stopping the machine (shutdown, reboot, halt …), erasing disks and writing to devices (mkfs, dd of=/dev/…, > /dev/sda), deleting / or the home directory (rm -rf), fork bombs, and running a program that is not shown (curl … | sh). A text cannot tell everything that a command will do: read it before you allow it.",
-        "面板中标为危险、不能整个会话批准、即使 --yolo 也会询问：以其他用户身份运行（sudo、su、doas、pkexec …），关停机器（shutdown、reboot、halt …），擦除磁盘与写入设备（mkfs、dd of=/dev/…、> /dev/sda），删除 / 或主目录（rm -rf），fork 炸弹，以及运行未显示的程序（curl … | sh）。文本看不出命令会做的一切：批准前请先阅读。",
+        "面板中标为危险、不能对整个会话批准、即使用 --yolo 也会询问：以其他用户身份运行（sudo、su、doas、pkexec …），关停机器（shutdown、reboot、halt …），擦除磁盘与写入设备（mkfs、dd of=/dev/…、> /dev/sda），删除 / 或主目录（rm -rf），fork 炸弹，以及运行未显示的程序（curl … | sh）。文本看不出命令会做的一切：批准前请先阅读。",
     ),
     (
         "what was sent in a turn: /turn 3 shows it; alone it lists the turns",

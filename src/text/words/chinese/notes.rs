@@ -45,8 +45,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Nothing is looked for: / begins.", "没有在查找：按 / 开始。"),
     ("No earlier prompt holds this. Esc ends the search.", "以前的提示词中没有。Esc 结束搜索。"),
     (
-        "Theme: {name}. For always: limpid config set theme {name}",
-        "主题：{name}。永久生效：limpid config set theme {name}",
+        "Theme: {name}. To keep it: theme = \"{name}\" at the top of config.toml",
+        "主题：{name}。若要保留：在 config.toml 开头写 theme = \"{name}\"",
     ),
     (
         "Queue held: Enter in an empty prompt sends the next.",
@@ -56,15 +56,15 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "Asked about a call without a command: nothing runs. Esc stops.",
         "询问了一个没有命令的调用：不会运行。Esc 停止。",
     ),
-    ("Paste ignored: it decides nothing.", "已忽略粘贴：粘贴不作决定。"),
+    ("Paste ignored: it decides nothing.", "已忽略粘贴：粘贴不算决定。"),
     ("Paste ignored: Tab leads to the prompt.", "已忽略粘贴：按 Tab 到提示词。"),
-    ("Keys that come in a burst decide nothing.", "连续涌入的按键不作决定。"),
+    ("Keys that come in a burst decide nothing.", "一连串涌入的按键不算决定。"),
     ("Nothing runs: Enter in an empty prompt sends it.", "没有在运行：提示词为空时按 Enter 发送。"),
     ("Nothing is queued.", "队列为空。"),
     ("A command cannot go into the running turn: it waits.", "命令不能插入当前运行：继续等待。"),
     ("Nothing is queued: Enter queues what you typed.", "队列为空：Enter 把输入放入队列。"),
-    ("Typed into the draft. Tab: decide.", "已输入草稿。Tab：去决定。"),
-    ("That key decides nothing.", "该键不作决定。"),
+    ("Typed into the draft. Tab: decide.", "已写入草稿。Tab：去决定。"),
+    ("That key decides nothing.", "该键不作任何决定。"),
     ("That key does nothing here: Esc, then decide.", "该键在此无效：先按 Esc 再决定。"),
     ("That key does nothing here: Esc, then write.", "该键在此无效：先按 Esc 再输入。"),
     (
@@ -72,8 +72,11 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "已从队列移除，未发送。Ctrl-Y 放回提示词。",
     ),
     ("Stopping …", "正在停止…"),
-    ("Read it first: the key counts after a moment of quiet.", "请先阅读：静候片刻后按键才有效。"),
-    ("Left out. The next prompt goes without it.", "已略去。下一条提示词不再带它。"),
+    (
+        "Read it first: the key counts after a moment of quiet.",
+        "请先阅读：停手片刻之后按键才有效。",
+    ),
+    ("Left out. The next prompt goes without it.", "已略去。下一条提示词不会带上它。"),
     ("The queue is full. Your text stays.", "队列已满。文本保留。"),
     ("Still running: Esc stops it. Your text stays.", "仍在运行：Esc 停止。文本保留。"),
     (
@@ -178,6 +181,6 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("No such turn: the last one is {last}.", "没有这一轮：最后一轮是 {last}。"),
     ("/turn alone lists; /turn NUMBER shows one.", "/turn 单独使用列出各轮；/turn 轮次 显示一轮。"),
     ("Nothing was sent yet.", "尚未发送任何内容。"),
-    ("Not yet: the panel takes keys after a quiet moment.", "还不行：安静片刻之后面板才接受按键。"),
+    ("Not yet: the panel takes keys after a quiet moment.", "还不行：停手片刻之后面板才接受按键。"),
     ("normal mode", "普通模式"),
 ];

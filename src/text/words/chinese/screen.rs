@@ -4,7 +4,7 @@
 pub(super) const TEXTS: &[(&str, &str)] = &[
     // Status, queue, prompt.
     ("turn {number}", "第 {number} 轮"),
-    ("{turn} of at most {limit}", "{turn}/最多 {limit}"),
+    ("{turn} of at most {limit}", "{turn}，上限 {limit}"),
     ("ask", "询问"),
     ("asks", "待批准"),
     (
@@ -59,7 +59,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("not run: {why}", "未运行：{why}"),
     (
         "── all that the command wrote; o: what the model was told ──",
-        "── 命令写出的全部内容；o：告诉模型的内容 ──",
+        "── 命令输出的全部内容；o：告诉模型的内容 ──",
     ),
     ("── what the model was told ──", "── 告诉模型的内容 ──"),
     ("── what the model will be told, not sent yet ──", "── 将告诉模型的内容，尚未发送 ──"),
@@ -121,7 +121,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("limpid shows both sides of a conversation with a model:", "limpid 展示与模型对话的两面："),
     (
         "what is said here, and in the inspector what the model is really told.",
-        "这里是说了什么；检视窗格里是真正告诉模型的内容。",
+        "这里是双方说的话；检视窗格里是真正告诉模型的内容。",
     ),
     ("With your first prompt the model is told: {names}.", "随第一条提示词告诉模型：{names}。"),
     ("It holds hidden characters.", "其中含有隐藏字符。"),
@@ -141,8 +141,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("! repair: {what}", "! 修正：{what}"),
     ("! more repairs: see the inspector", "! 还有修正：见检视窗格"),
     ("── from here on: {what} ──", "── 从这里起：{what} ──"),
-    ("context, to the model: {names}", "上下文，告诉模型：{names}"),
-    ("{origin}, to the model: {text}", "{origin}，告诉模型：{text}"),
+    ("context, to the model: {names}", "告诉模型的上下文：{names}"),
+    ("{origin}, to the model: {text}", "告诉模型（{origin}）：{text}"),
     (
         "The model returned nothing. /continue asks it once more.",
         "模型没有返回内容。/continue 再问一次。",
@@ -191,7 +191,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("shorten and leave out", "缩短并略去"),
     ("Leave this message out?", "略去这条消息吗？"),
     ("Too long: {sent} over {limit}", "过长：{sent}，上限 {limit}"),
-    ("Too long for the model", "对模型来说过长"),
+    ("Too long for the model", "超出模型可读的长度"),
     (
         "The server refused message {number} ({role}) twice. It will refuse every request that holds it.",
         "服务器两次拒绝消息 {number}（{role}）。凡含它的请求都会被拒绝。",
@@ -256,8 +256,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("What the server lists; another id can be typed.", "服务器列出的模型；也可输入其他 ID。"),
     ("They hold for the rest of the session.", "在本会话余下部分有效。"),
     (
-        "Enter shows it. For always: limpid config set theme NAME",
-        "Enter 试用。永久生效：limpid config set theme 名称",
+        "Enter shows it. To keep it: theme = \"NAME\" at the top of config.toml",
+        "Enter 试用。若要保留：在 config.toml 开头写 theme = \"名称\"",
     ),
     ("no key", "无需密钥"),
     ("✗ no {name}", "✗ 缺少 {name}"),
