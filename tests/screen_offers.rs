@@ -132,6 +132,42 @@ fn f18_a_message_is_left_out_by_its_key_alone_and_after_a_moment() {
 }
 
 #[test]
+fn one_row_is_sent_again_by_itself_after_it_was_said() {
+    let mut stage = Stage::new(120, 40);
+    refused_twice(&mut stage);
+    stage.wait(600);
+    take(&mut stage);
+    stage.overlaid();
+    stage.request();
+    stage.reply("Now what?", &[]);
+    stage.ended(TransitionReason::Answered);
+    stage.press(KeyCode::BackTab);
+    stage.press(KeyCode::Home);
+    assert!(!stage.screen().contains("s send again"), "that row is sent: {}", stage.screen());
+    stage.press(KeyCode::Char('s'));
+    assert!(stage.screen().contains("Nothing of this row is left out"), "{}", stage.screen());
+    while !stage.screen().lines().any(|line| line.contains("▸-  · user")) {
+        stage.press(KeyCode::Down);
+    }
+    assert!(stage.screen().contains("s send again"), "{}", stage.screen());
+    let before = stage.sent.len();
+    stage.press(KeyCode::Char('s'));
+    assert!(stage.screen().contains("44 B would be sent again"), "{}", stage.screen());
+    stage.press(KeyCode::Enter);
+    assert!(stage.screen().contains("in the session; s "), "{}", stage.screen());
+    stage.press(KeyCode::Char('s'));
+    assert_eq!(stage.sent.len(), before, "another key came between: it is asked anew");
+    stage.press(KeyCode::Char('s'));
+    assert_eq!(stage.sent[before..], [overlay(vec![(EntryId(2), Overlay::Sent)], false)]);
+    stage.overlaid();
+    stage.prompt("And now?");
+    stage.request();
+    stage.press(KeyCode::Esc);
+    let screen = stage.screen();
+    assert!(!screen.contains("-  · user") && screen.contains("2 user"), "{screen}");
+}
+
+#[test]
 fn f18_declined_nothing_changes_and_the_next_refusal_offers_again() {
     let mut stage = Stage::new(80, 24);
     refused_twice(&mut stage);

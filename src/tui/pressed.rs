@@ -15,7 +15,7 @@ use super::mouse;
 use super::panes::approval::ALONE;
 use super::scroll::Scroll;
 use super::search;
-use super::submit::{steer, submit, take_offer};
+use super::submit::{send_again, steer, submit, take_offer};
 use crate::conversation::Command;
 
 /// An Esc so soon after another is a key held down: it denies one call, not the next one too.
@@ -36,6 +36,9 @@ pub(super) fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect>
     }
     model.interrupted = None;
     model.note = None;
+    if action != Some(Action::SendAgain) {
+        model.inspector.asked = None;
+    }
     if let Some(approval) = &mut model.approval {
         if approval.is_burst(key, now) {
             model.note = Some(say!("Keys that come in a burst decide nothing.").to_owned());
@@ -176,6 +179,7 @@ fn act(
             None => model.prompt.newline(),
         },
         Action::Steer => return steer(model),
+        Action::SendAgain => return send_again(model),
         Action::SearchPrompts => {
             model.prompt.begin_search();
             if !std::mem::replace(&mut model.prompt.recalled, true) {

@@ -1,7 +1,7 @@
 //! What is asked of the loop: what a submitted text means done, a queued prompt sent at once, an
 //! offer taken.
 
-use crate::text::{Show, say, visible};
+use crate::text::{self, Show, say, visible};
 use std::time::Instant;
 
 use super::allowances;
@@ -158,6 +158,33 @@ pub(super) fn steer(model: &mut Model) -> Vec<Effect> {
             Vec::new()
         }
     }
+}
+
+/// Sends a row of the inspector again as it was; first says what that means.
+pub(super) fn send_again(model: &mut Model) -> Vec<Effect> {
+    let entries = model.inspector.to_send_again(&model.session);
+    let asked = model.inspector.asked.take();
+    if entries.is_empty() {
+        model.note = Some(say!("Nothing of this row is left out or shortened.").to_owned());
+        return Vec::new();
+    }
+    if model.running {
+        model.note = Some(say!("Still running: Esc stops it.").to_owned());
+        return Vec::new();
+    }
+    if asked.as_ref() != Some(&entries) {
+        let whole = entries.iter().filter_map(|entry| model.session.entries.get(entry));
+        let bytes = text::bytes(whole.map(|entry| entry.told_bytes()).sum());
+        model.note = Some(say!(
+            "From the next request on, {bytes} would be sent again. The same key once more: do it.",
+            bytes = bytes
+        ));
+        model.inspector.asked = Some(entries);
+        return Vec::new();
+    }
+    model.note = Some(say!("From the next request on, this is sent as it was.").to_owned());
+    let overlays = entries.into_iter().map(|entry| (entry, Overlay::Sent)).collect();
+    vec![Effect::Send(Command::Overlay { overlays, goes_on: false })]
 }
 
 /// Does what is offered, and posts again if the model still has something to answer.

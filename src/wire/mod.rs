@@ -27,7 +27,7 @@ pub mod views;
 pub use assemble::{Assembler, Request, Settings, is_body_of};
 pub use dialect::{CallIds, Dialect, MaxTokens, ReasoningBack, SystemRole};
 pub use members::Members;
-pub use overlaid::{rows_compared, rows_of_turn, sent_of, sent_of_result};
+pub use overlaid::{rows_compared, rows_of_turn, sent_of, sent_of_result, to_send_again};
 pub use parameters::Parameters;
 pub use remedy::{Refused, Remedy, Shorter};
 pub use response::Decoder;

@@ -26,6 +26,8 @@ pub struct Row {
     pub change: Change,
     /// Its parts, as positions in the request.
     pub parts: Vec<usize>,
+    /// The entries that it tells, or that are not told.
+    pub entries: Vec<EntryId>,
 }
 
 /// What a row stands for.
@@ -115,6 +117,7 @@ pub fn outline(parts: &[Arc<Part>], previous: &[Arc<Part>], session: &Session) -
             note: String::new(),
             change: change(kind, parts, members, previous, at_place(&before, kind)),
             parts: members.clone(),
+            entries: members.iter().filter_map(|&index| parts[index].entry).collect(),
         };
         let told: Vec<usize> = told(parts, kind, members).collect();
         for &index in if told.is_empty() { members } else { &told } {

@@ -119,5 +119,29 @@ fn not_sent(entry: &Entry) -> Row {
         note: say!("not sent: {bytes}", bytes = text::bytes(entry.told_bytes())),
         change: Change::NotSent,
         parts: Vec::new(),
+        entries: vec![entry.id],
     }
+}
+
+/// The entries of a row that are now not sent as they are, with the replies whose results they hold:
+/// those that have to be sent again for the row to be what it was. None of another branch.
+pub fn to_send_again(row: &Row, session: &Session) -> Vec<EntryId> {
+    let mut all: Vec<EntryId> = Vec::new();
+    for entry in &row.entries {
+        let result = session.entries.get(entry).and_then(|entry| entry.result());
+        let call = result.and_then(|result| session.calls.get(&result.call));
+        let asked = call.and_then(|log| match log.proposed.asker {
+            Asker::Model { entry, .. } => Some(entry),
+            Asker::User { .. } => None,
+        });
+        all.extend(asked.into_iter().chain([*entry]));
+    }
+    all.retain(|entry| *session.overlays.of(*entry) != Overlay::Sent);
+    if all.is_empty() {
+        return all;
+    }
+    let branch = session.branch();
+    all.retain(|id| branch.iter().any(|entry| entry.id == *id));
+    all.dedup();
+    all
 }

@@ -127,6 +127,8 @@ pub(super) enum Action {
     Show(View),
     /// The view after this one.
     NextView,
+    /// Sends the row's entries again as they were.
+    SendAgain,
     /// The exact text instead of the readable one, and back.
     Raw,
     /// Allows the command once.

@@ -22,7 +22,7 @@ pub(super) const PLACES: [(&str, Context); 12] = [
 ];
 
 /// Actions whose keys can be set. Ctrl-C is the same everywhere.
-pub(super) const ACTIONS: [(&str, Action); 69] = [
+pub(super) const ACTIONS: [(&str, Action); 70] = [
     ("submit", Action::Submit),
     ("new-line", Action::NewLine),
     ("open-paste-or-editor", Action::Unfold),
@@ -58,6 +58,7 @@ pub(super) const ACTIONS: [(&str, Action); 69] = [
     ("view-usage", Action::Show(View::Usage)),
     ("next-view", Action::NextView),
     ("exact", Action::Raw),
+    ("send-again", Action::SendAgain),
     ("take-offer", Action::TakeOffer),
     ("output", Action::Output),
     ("find", Action::Find),

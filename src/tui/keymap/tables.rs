@@ -284,6 +284,14 @@ const TURN_AFTER: Binding = bind(
     Action::NextTurn,
 );
 
+const SEND_AGAIN: Binding = bind(
+    &[letter('s')],
+    "s",
+    "send again",
+    "sends again what of this row is left out or shortened; says first what that is",
+    Action::SendAgain,
+);
+
 const INSPECTOR: &[Binding] = &[
     bind(
         &[key(KeyCode::Enter)],
@@ -292,6 +300,7 @@ const INSPECTOR: &[Binding] = &[
         "opens the row: readable, then exact with r",
         Action::Open,
     ),
+    SEND_AGAIN,
     NEXT_VIEW,
     TO_PROMPT,
     FIND,
@@ -312,6 +321,7 @@ const MESSAGE: &[Binding] = &[
         "back to where it was opened: the message, the list",
         Action::Back,
     ),
+    SEND_AGAIN,
     NEXT_VIEW,
     bind(
         &[letter('r')],

@@ -5,7 +5,7 @@ use crate::text::say;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use super::inspector::View as Inspected;
+use super::inspector::{List, View as Inspected};
 use super::offer::Offer;
 use crate::text;
 use crate::tui::copy::Picker;
@@ -73,6 +73,12 @@ fn keys(view: &View<'_>, context: Context, shown: &Shown, area: Rect, buf: &mut 
         used += text::width(note);
     }
     let mut bindings: Vec<&keymap::Binding> = keymap::footer(context).collect();
+    if context.is_field() && shown.approval.is_none() {
+        bindings.retain(|binding| binding.action() != Action::Submit);
+    }
+    if !shown.inspector_list.is_some_and(List::sends_again) {
+        bindings.retain(|binding| binding.action() != Action::SendAgain);
+    }
     bindings.sort_by_key(|binding| !is_urgent(view, context, binding));
     for binding in bindings {
         let short = word(view, context, binding);

@@ -257,7 +257,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "某轮发送了什么：/turn 3 显示第 3 轮；单独输入列出各轮",
     ),
     ("a turn by its number, from the list of all", "按编号选择一轮，列出全部"),
-    ("compare with", "比较对象"),
+    ("send again", "重新发送"),
     (
         "sends again what of this row is left out or shortened; says first what that is",
         "重新发送此行中略去或缩短的内容；先说明是什么",

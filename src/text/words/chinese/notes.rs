@@ -78,6 +78,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ),
     ("Left out. The next prompt goes without it.", "已略去。下一条提示词不会带上它。"),
     ("The queue is full. Your text stays.", "队列已满。文本保留。"),
+    ("Still running: Esc stops it.", "仍在运行：Esc 停止。"),
     ("Still running: Esc stops it. Your text stays.", "仍在运行：Esc 停止。文本保留。"),
     (
         "No such command: {word}. Nothing was sent. /help lists them.",
@@ -92,6 +93,12 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "没有可继续的：没有内容在等待模型回答。",
     ),
     ("Write a command after the !, such as !ls.", "请在 ! 后写命令，例如 !ls。"),
+    ("Nothing of this row is left out or shortened.", "此行没有略去或缩短的内容。"),
+    (
+        "From the next request on, {bytes} would be sent again. The same key once more: do it.",
+        "从下一次请求起将重新发送 {bytes}。再按一次同一按键：执行。",
+    ),
+    ("From the next request on, this is sent as it was.", "从下一次请求起，此内容按原样发送。"),
     ("Nothing is left out or shortened.", "没有略去或缩短的内容。"),
     ("From the next turn on, all is sent as it was.", "从下一轮起，全部按原样发送。"),
     ("\"{key}\" is not offered: {why}.", "不提供 {key}：{why}。"),

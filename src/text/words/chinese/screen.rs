@@ -228,8 +228,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("use", "用量"),
     ("turn ‹{turns}›", "轮次 ‹{turns}›"),
     (
-        "Not sent in this turn. It is kept in the session; /restore sends all again.",
-        "本轮未发送。会话中仍保留；/restore 重新发送全部。",
+        "Not sent in this turn. It is kept in the session; s sends it again, /restore all.",
+        "本轮未发送。会话中仍保留；s 重新发送它，/restore 重新发送全部。",
     ),
     ("There is no turn before: everything is new.", "没有上一轮：全部是新的。"),
     (

@@ -13,11 +13,12 @@ use std::time::{Duration, Instant};
 
 pub(in crate::tui) use view::{Layout, draw, title};
 
-use crate::conversation::{Session, Turn, TurnNumber};
+use crate::conversation::{EntryId, Session, Turn, TurnNumber};
 use crate::tui::keymap::Action;
 use crate::tui::model::Effect;
 use crate::tui::scroll::Scroll;
 use crate::wire::exchange::Kept;
+use crate::wire::{rows_of_turn, to_send_again};
 
 /// How often a response that still arrives is read again.
 const AGAIN: Duration = Duration::from_millis(250);
@@ -66,6 +67,8 @@ pub(in crate::tui) struct Inspector {
     /// The list as it was drawn last.
     pub(in crate::tui) list: List,
     read: Read,
+    /// What the user was told would be sent again.
+    pub(in crate::tui) asked: Option<Vec<EntryId>>,
 }
 
 /// What was read of the responses.
@@ -91,9 +94,16 @@ pub(in crate::tui) struct List {
     rows: usize,
     page: usize,
     top: usize,
+    /// Whether something of the chosen row can be sent again.
+    again: bool,
 }
 
 impl List {
+    /// Whether something of the row that keys are about is not sent as it was.
+    pub(in crate::tui) fn sends_again(self) -> bool {
+        self.again
+    }
+
     /// A row that is in sight: this one, or the nearest to it.
     fn nearest(self, row: usize) -> usize {
         let last = (self.top + self.page.max(1)).min(self.rows).saturating_sub(1);
@@ -120,6 +130,7 @@ impl Default for Inspector {
             scroll: Scroll::from_top(),
             list: List::default(),
             read: Read::default(),
+            asked: None,
         }
     }
 }
@@ -265,6 +276,15 @@ impl Inspector {
             View::Roles => self.list.nearest(self.selected),
             _ => self.selected.min(self.list.rows.saturating_sub(1)),
         }
+    }
+
+    /// What of the row that keys are about has to be sent again for it to be what it was.
+    pub(in crate::tui) fn to_send_again(&self, session: &Session) -> Vec<EntryId> {
+        let shows_row = matches!(self.view, View::Roles | View::Message);
+        let Some(turn) = self.turn(session).filter(|_| shows_row) else { return Vec::new() };
+        let parts = session.parts_of(turn.number);
+        let rows = rows_of_turn(turn, &parts, &session.parts_sent_before(turn.number), session);
+        rows.get(self.chosen()).map_or_else(Vec::new, |row| to_send_again(row, session))
     }
 
     fn move_selection(&mut self, action: Action) {

@@ -20,7 +20,7 @@ use crate::tui::search::{self, Found, Listed, Matches};
 use crate::tui::theme::Look;
 use crate::wire::outline::{self, Change, Row, RowKind};
 use crate::wire::views::{self, Kind};
-use crate::wire::rows_of_turn;
+use crate::wire::{rows_of_turn, to_send_again};
 
 /// What is laid out already.
 #[derive(Debug, Default)]
@@ -166,6 +166,8 @@ pub(in crate::tui) fn draw(
         );
         let went_to = found.filter(|found| found.moved && found.total > 0).map(|found| found.row);
         let list = List { top: went_to.map_or(list.top, |row| list.with(row)), ..list };
+        let again = can_send_again(layout, session, list.nearest(selected));
+        let list = List { again, ..list };
         let chosen = focused.then_some(went_to.unwrap_or(list.nearest(selected)));
         let marked = |row| listed.look(row, found);
         draw_list(view, (&layout.outline, &remarks), (list.top, chosen), marked, below, buf);
@@ -192,7 +194,8 @@ pub(in crate::tui) fn draw(
     let mut measure = inspector.scroll.measure(layout.rows.len(), below.height.into());
     let shown = (&layout.rows, &mut layout.matches);
     let found = search::draw_rows(shown, search, &mut measure, below, buf, view.theme);
-    (List { rows, page: below.height.into(), top: inspector.list.top }, measure, found)
+    let again = inspector.view == View::Message && can_send_again(layout, session, selected);
+    (List { rows, page: below.height.into(), top: inspector.list.top, again }, measure, found)
 }
 
 /// What is left under a row.
@@ -257,7 +260,11 @@ fn row_look(row: &Row) -> Look {
 fn list(inspector: &Inspector, outline: &[Row], rows: usize, page: usize) -> List {
     let newest = || newest_in_sight(outline, rows, page);
     let top = inspector.top.unwrap_or_else(newest).min(rows.saturating_sub(page));
-    List { rows, page, top }
+    List { rows, page, top, again: false }
+}
+
+fn can_send_again(layout: &Layout, session: &Session, row: usize) -> bool {
+    layout.outline.get(row).is_some_and(|row| !to_send_again(row, session).is_empty())
 }
 
 /// Until a key moves it, the newest messages are what people want to see.
@@ -331,8 +338,9 @@ fn message(
     };
     rows.push(&outline::line(row), Look::Strong, 0, width);
     if matches!(row.kind, RowKind::NotSent(_)) {
-        let kept =
-            say!("Not sent in this turn. It is kept in the session; /restore sends all again.");
+        let kept = say!(
+            "Not sent in this turn. It is kept in the session; s sends it again, /restore all."
+        );
         rows.push(kept, Look::Dim, 0, width);
         return rows;
     }
