@@ -7,7 +7,7 @@ use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation as _};
 use super::chips::{Chips, holds_mark};
 use super::layout::Layout;
 
-/// Edits that can be undone; older ones are forgotten.
+/// Edits that are kept to be undone; beyond that the oldest step is forgotten.
 const UNDO: usize = 200;
 
 /// A place between two graphemes: line, and byte in that line.
@@ -40,10 +40,16 @@ pub(super) struct Text {
     chips: Chips,
     /// The next typed character belongs to the last edit.
     typing: bool,
+    /// Edits belong to one step, until it ends.
+    in_steps: bool,
+    /// The step under way has an edit.
+    begun: bool,
 }
 
 #[derive(Debug)]
 struct Edit {
+    /// Whether it is undone with the one before it, and done again with that.
+    joins: bool,
     at: Place,
     removed: String,
     inserted: String,
@@ -64,6 +70,8 @@ impl Text {
             undone: Vec::new(),
             chips: Chips::default(),
             typing: false,
+            in_steps: false,
+            begun: false,
         }
     }
 
@@ -125,16 +133,19 @@ impl Text {
         let end = self.replace(from, to, with);
         self.undone.clear();
         let last = self.done.last_mut().filter(|last| {
-            let starts_word = last.inserted.ends_with(' ') && with != " ";
+            let starts_word = !self.in_steps && last.inserted.ends_with(' ') && with != " ";
             self.typing && typed && !starts_word && after(last.at, &last.inserted) == from
         });
         if let Some(last) = last {
             last.inserted.push_str(with);
         } else {
-            if self.done.len() == UNDO {
-                self.done.remove(0);
+            let joins = self.in_steps && self.begun;
+            if !joins && self.done.len() >= UNDO {
+                let joined = self.done.iter().skip(1).take_while(|edit| edit.joins).count();
+                self.done.drain(..=joined);
             }
-            self.done.push(Edit { at: from, removed, inserted: with.to_owned(), cursor });
+            self.done.push(Edit { joins, at: from, removed, inserted: with.to_owned(), cursor });
+            self.begun = true;
         }
         self.typing = typed;
         self.settled(end)
@@ -145,21 +156,42 @@ impl Text {
         self.typing = false;
     }
 
-    /// Takes the last edit back; returns where the cursor stood before it.
-    pub(super) fn undo(&mut self) -> Option<Place> {
-        let edit = self.done.pop()?;
-        self.replace(edit.at, after(edit.at, &edit.inserted), &edit.removed);
-        let cursor = edit.cursor;
-        self.undone.push(edit);
-        Some(cursor)
+    /// From here on what is edited belongs to one step, until that ends.
+    pub(super) fn edit_in_steps(&mut self) {
+        self.in_steps = true;
     }
 
-    /// Does the edit again that was last taken back; returns the place after it.
+    /// The next edit begins a step of its own.
+    pub(super) fn end_step(&mut self) {
+        self.begun = false;
+        self.typing = false;
+    }
+
+    /// Takes the last edit back, and those of the same step; returns where the cursor stood before.
+    pub(super) fn undo(&mut self) -> Option<Place> {
+        self.end_step();
+        loop {
+            let edit = self.done.pop()?;
+            self.replace(edit.at, after(edit.at, &edit.inserted), &edit.removed);
+            let (cursor, joins) = (edit.cursor, edit.joins);
+            self.undone.push(edit);
+            if !joins || self.done.is_empty() {
+                return Some(cursor);
+            }
+        }
+    }
+
+    /// Does again what was last taken back; returns the place after it.
     pub(super) fn redo(&mut self) -> Option<Place> {
-        let edit = self.undone.pop()?;
-        let end = self.replace(edit.at, after(edit.at, &edit.removed), &edit.inserted);
-        self.done.push(edit);
-        Some(self.settled(end))
+        self.end_step();
+        loop {
+            let edit = self.undone.pop()?;
+            let end = self.replace(edit.at, after(edit.at, &edit.removed), &edit.inserted);
+            self.done.push(edit);
+            if !self.undone.last().is_some_and(|next| next.joins) {
+                return Some(self.settled(end));
+            }
+        }
     }
 
     fn replace(&mut self, from: Place, to: Place, with: &str) -> Place {

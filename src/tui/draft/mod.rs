@@ -66,7 +66,9 @@ impl Draft {
 
     /// Removes the text; undo brings it back.
     pub(super) fn clear(&mut self) {
+        self.text.end_step();
         self.replace(Place::default(), self.text.end(), "");
+        self.text.end_step();
     }
 
     /// Puts another text in place; undo brings the first back. The cursor stands at its end.

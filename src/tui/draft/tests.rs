@@ -75,6 +75,41 @@ fn vi_puts_long_texts_back_as_lines() {
     }
 }
 
+/// `<` is Esc, `>` Enter; all others are keys.
+#[test]
+fn vi_takes_back_a_command_or_all_that_was_written_at_once() {
+    for (keys, then) in [
+        ("ione two three.<u", ""),
+        ("ione two three.<0dwu", "one two three."),
+        ("ione<yy3pu", "one"),
+        ("ione<yy3puU", "one\none\none\none"),
+        ("ione two<0cwsix seven<u", "one two"),
+        ("ione two<0cwsix seven<uU", "six seven two"),
+        ("ione<oa line>and more<u", "one"),
+        ("ione<xxu", "on"),
+        ("ione<xx2u", "one"),
+        ("ione two<A and<A more<2u", "one two"),
+        ("ione two<0iand <xuu", "one two"),
+    ] {
+        let (mut draft, mut half, mut writes) = (Draft::default(), vi::Half::default(), false);
+        for key in keys.chars() {
+            match key {
+                '<' => {
+                    draft.leave_insert();
+                    writes = false;
+                }
+                '>' => draft.newline(),
+                key if writes => {
+                    draft.write();
+                    draft.key(KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE));
+                }
+                key => writes = draft.vi(&mut half, key) == vi::Came::Insert,
+            }
+        }
+        assert_eq!(draft.text(), then, "{keys}");
+    }
+}
+
 #[test]
 fn vi_moves_and_changes_as_people_have_it_in_their_fingers() {
     for (text, keys, then) in [

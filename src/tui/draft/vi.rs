@@ -61,8 +61,14 @@ impl Half {
 }
 
 impl Draft {
+    /// Text is being written: until that ends, it is one step to undo.
+    pub(in crate::tui) fn write(&mut self) {
+        self.text.edit_in_steps();
+    }
+
     /// Enters normal mode: the cursor stands on what was typed last.
     pub(in crate::tui) fn leave_insert(&mut self) {
+        self.text.end_step();
         if self.cursor.at > 0 {
             self.go(self.text.grapheme_before(self.cursor));
         }
@@ -70,8 +76,12 @@ impl Draft {
 
     /// Takes a key in normal mode.
     pub(in crate::tui) fn vi(&mut self, half: &mut Half, key: char) -> Came {
+        self.text.edit_in_steps();
+        self.text.end_step();
         let came = self.take(half, key);
+        // What is written from here on belongs to the command that began it.
         if came != Came::Insert {
+            self.text.end_step();
             self.stay_on_text();
         }
         came

@@ -306,6 +306,10 @@ impl Prompt {
                     self.key(KeyEvent::new(code, KeyModifiers::NONE));
                 }
             },
+            (None, _) => {
+                self.draft.write();
+                return false;
+            }
             _ => return false,
         }
         true
