@@ -16,8 +16,8 @@ use crate::approval::{self, Mode, Verdict};
 use crate::conversation::{
     Asker, Block, CallDecided, CallFinished, CallId, CallProposed, CallResult, CallState,
     CallStatus, DecidedBy, Decision, EntryId, History, LoopState, OWN_COMMAND, Origin, Overlays,
-    Part, Progress, ProposedCall, Receipt, Record, Repair, RequestRecord, Role, Scope,
-    Session, TurnNumber,
+    Part, Progress, ProposedCall, Receipt, Record, Repair, RequestRecord, Role, Scope, Session,
+    TurnNumber,
 };
 use crate::tools::{Job, Outcome, Sample, Tool};
 use crate::wire::{Assembler, Request, Settings};

@@ -7,20 +7,23 @@ mod item;
 mod jump;
 mod layout;
 mod matches;
+mod told;
 mod view;
 
 use crate::text::{say, translated};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
 pub(in crate::tui) use layout::Layout;
+pub(in crate::tui) use told::Told;
 pub(in crate::tui) use view::{Drawn, draw};
 
 use self::item::{Item, Placed};
+use self::told::Results;
 use crate::conversation::{
     Block, CallFinished, CallId, Entry, Event, Origin, ParameterValue, Progress, Record, Role,
-    Session, TransitionReason, Turn,
+    Session, TransitionReason,
 };
 use crate::text;
 use crate::tui::keymap::Action;
@@ -47,17 +50,6 @@ impl Live {
     }
 }
 
-/// Whether a request has held a call's result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::tui) enum Told {
-    /// One has.
-    Once,
-    /// The next one will.
-    NotYet,
-    /// None has, and none will.
-    Never,
-}
-
 /// The state of the pane.
 #[derive(Debug)]
 pub(in crate::tui) struct Conversation {
@@ -76,11 +68,8 @@ pub(in crate::tui) struct Conversation {
     way: String,
     /// Why the attempt before had to be made again.
     waited_for: Option<String>,
-    /// Results that no request has held so far, and those that one has.
-    untold: Vec<CallId>,
-    told: HashSet<CallId>,
-    /// Those that the newest request was the first to hold.
-    telling: Vec<CallId>,
+    /// Which results the model was told.
+    told: Results,
     /// Counts the overlays: what is laid out says which are not sent.
     overlays: u64,
     /// Whether messages are shown as they were written, not as Markdown.
@@ -107,9 +96,7 @@ impl Default for Conversation {
             own: None,
             way: String::new(),
             waited_for: None,
-            untold: Vec::new(),
-            told: HashSet::new(),
-            telling: Vec::new(),
+            told: Results::default(),
             overlays: 0,
             as_written: false,
             changes: 0,
@@ -129,13 +116,7 @@ impl Conversation {
 
     /// Whether the model was told a call's result.
     pub(in crate::tui) fn told(&self, call: &CallId) -> Told {
-        if self.told.contains(call) {
-            Told::Once
-        } else if self.untold.contains(call) {
-            Told::NotYet
-        } else {
-            Told::Never
-        }
+        self.told.of(call)
     }
 
     /// How much of a call's result was sent, in words. Before a request holds it, nothing was.
@@ -322,8 +303,7 @@ impl Conversation {
                     Look::Dim,
                 ));
                 self.headed = false;
-                self.untold.clear();
-                self.telling.clear();
+                self.told.forget();
             }
             Record::Revoked => {
                 let note = say!("── from here on every command asks again ──");
@@ -331,14 +311,15 @@ impl Conversation {
             }
             Record::CallFinished(CallFinished { output: Some(text), receipt, call, .. }) => {
                 let told = receipt.sent > 0;
-                self.untold.extend(told.then(|| call.clone()));
+                if told {
+                    self.told.add(call.clone());
+                }
                 self.push(Item::Output { text: text.clone(), told });
                 self.own = told.then(|| text.clone());
                 self.headed = false;
             }
             Record::Request(request) => {
-                self.telling = std::mem::take(&mut self.untold);
-                self.told.extend(self.telling.iter().cloned());
+                self.told.posted();
                 self.waited_for = None;
                 self.push(item::turn(request.turn, session));
             }
@@ -375,24 +356,12 @@ impl Conversation {
             Record::Overlay { .. } => self.overlays += 1,
             Record::Attempt { turn, .. } => {
                 self.end_live();
-                self.tell(session.turn(*turn));
+                self.told.settle(session.turn(*turn));
             }
-            Record::Response(response) => self.tell(session.turn(response.turn)),
+            Record::Response(response) => self.told.settle(session.turn(response.turn)),
             Record::CallProposed(proposed) => self.push(Item::Call(proposed.call.clone())),
             Record::Ended(reason) => self.ended(reason, session),
             _ => {}
-        }
-    }
-
-    /// What the newest request holds counts as sent, unless nothing of it left.
-    fn tell(&mut self, turn: Option<&Turn>) {
-        let stayed = turn.is_some_and(Turn::never_left);
-        for call in &self.telling {
-            if stayed && self.told.remove(call) {
-                self.untold.push(call.clone());
-            } else if !stayed && self.told.insert(call.clone()) {
-                self.untold.retain(|other| other != call);
-            }
         }
     }
 
@@ -424,7 +393,7 @@ impl Conversation {
             (Role::Tool, _) => {
                 let Some(result) = entry.result() else { return };
                 self.results.insert(result.call.clone(), entry.clone());
-                self.untold.push(result.call.clone());
+                self.told.add(result.call.clone());
                 let mut calls = self.items.iter().rev();
                 let shown = calls.find(|placed| placed.item.is_call(&result.call));
                 if shown.is_some_and(Placed::is_open) {
