@@ -201,7 +201,10 @@ impl App {
                 asked = signals.next() => match asked {
                     Asked::HungUp => return Ok(Left::HungUp),
                     Asked::End(signal) => return Ok(Left::Signal(signal)),
-                    Asked::Stop => self.stop(signals).await?,
+                    Asked::Stop => match self.stop(signals).await? {
+                        Ok(inputs) => inputs,
+                        Err(left) => return Ok(left),
+                    },
                     Asked::WentOn => self.come_back()?,
                 },
                 event = keys.next() => match self.batch(event, &mut keys).await? {
@@ -281,6 +284,7 @@ impl App {
                             Asked::End(signal @ 15) => return Ok(Some(Left::Signal(signal))),
                             // The editor's own: it is sent to all that have the terminal.
                             Asked::End(_) | Asked::WentOn => {}
+                            Asked::Stop if !tools::can_be_continued() => {}
                             Asked::Stop => suspend::stop()?,
                         },
                         count = handle.events.recv_many(&mut arrived, 256) => {
@@ -359,7 +363,10 @@ impl App {
                     Effect::ListFiles => {
                         lookup::list(self.directory.clone(), self.answers.0.clone());
                     }
-                    Effect::Suspend => inputs.extend(self.stop(signals).await?),
+                    Effect::Suspend => match self.stop(signals).await? {
+                        Ok(news) => inputs.extend(news),
+                        Err(left) => return Ok(Some(left)),
+                    },
                     Effect::Send(command) => match handle.commands.try_send(command) {
                         Ok(()) => {}
                         Err(TrySendError::Full(command) | TrySendError::Closed(command)) => {
@@ -406,21 +413,25 @@ impl App {
         if call.is_empty() { Ok(()) } else { terminal::write(call.as_bytes()) }
     }
 
-    /// Stops, commands too, until somebody continues limpid.
-    async fn stop(&mut self, signals: &mut Signals) -> io::Result<Vec<Input>> {
+    /// Stops, commands too, until somebody continues limpid. If the shell that could do it has
+    /// ended, so does limpid.
+    async fn stop(&mut self, signals: &mut Signals) -> io::Result<Result<Vec<Input>, Left>> {
         if !tools::can_be_continued() {
             self.model.say("Not stopped: there is no shell here that could continue limpid.");
-            return Ok(vec![Input::Tick]);
+            return Ok(Ok(vec![Input::Tick]));
         }
         terminal::restore();
         tools::pause_commands();
         let stopped = suspend::stop();
         signals.forget_stop().await;
+        if signals.shell_has_ended() {
+            return Ok(Err(Left::HungUp));
+        }
         // Continued in the background, it stops once more here until it has the terminal.
         let inputs = self.come_back();
         tools::resume_commands();
         stopped?;
-        inputs
+        inputs.map(Ok)
     }
 
     /// Takes the terminal anew. What it shows is unknown, and so is its size.
