@@ -281,8 +281,21 @@ impl Model {
         self.completion.as_ref().filter(|completion| fits && free && completion.is_open())
     }
 
+    /// What the help is about: the panel whose decision is next, else what takes the keys behind it.
+    pub(super) fn helped(&self, now: Instant) -> Context {
+        match self.behind_help(now) {
+            Context::Prompt | Context::ApprovalWaits if self.panel_is_next() => Context::Approval,
+            context => context,
+        }
+    }
+
+    /// Whether something lies over the panes.
+    pub(super) fn is_covered(&self) -> bool {
+        self.help.is_some() || self.picker.is_some() || self.popup.is_some()
+    }
+
     /// What takes the keys when the help is closed.
-    pub(super) fn behind_help(&self, now: Instant) -> Context {
+    fn behind_help(&self, now: Instant) -> Context {
         match self.approval.as_ref().and_then(|approval| approval.field.as_ref()) {
             Some(Field::Command(_)) => return Context::CommandField,
             Some(Field::Reason(_)) => return Context::ReasonField,

@@ -8,7 +8,6 @@ use ratatui::layout::{Position, Rect};
 use super::inspector::View as Inspected;
 use super::offer::Offer;
 use crate::text;
-use crate::tui::View;
 use crate::tui::copy::Picker;
 use crate::tui::keymap::{self, Action, Context};
 use crate::tui::layout::{self, Shape};
@@ -16,21 +15,23 @@ use crate::tui::model::TWICE;
 use crate::tui::paint::{self, Piece};
 use crate::tui::search::Found;
 use crate::tui::theme::Look;
+use crate::tui::{Shown, View};
 
-/// Draws the line, with what a search `found` in this frame; returns the cell of the hardware cursor if it has a field that takes the keys.
+/// Draws the line, for what else this frame has `shown`; returns the cell of the hardware cursor if
+/// it has a field that takes the keys.
 pub(in crate::tui) fn draw(
     view: &View<'_>,
     context: Context,
-    found: Option<Found>,
+    shown: &Shown,
     area: Rect,
     buf: &mut Buffer,
 ) -> Option<Position> {
     let searched = view.model.searched(view.model.focus).filter(|_| context != Context::Help);
     let Some(search) = searched else {
-        keys(view, context, area, buf);
+        keys(view, context, shown, area, buf);
         return None;
     };
-    let count = match found.unwrap_or_default() {
+    let count = match shown.found.unwrap_or_default() {
         _ if search.needle().is_empty() => String::new(),
         Found { total: 0, .. } => format!("{} ", say!("none")),
         Found { here, total, .. } => {
@@ -51,12 +52,13 @@ pub(in crate::tui) fn draw(
         &[(&count, Look::Warning)],
         view.theme,
     );
-    keys(view, context, Rect { x, width: area.right().saturating_sub(x), ..area }, buf);
+    let left = Rect { x, width: area.right().saturating_sub(x), ..area };
+    keys(view, context, shown, left, buf);
     cursor.filter(|_| context == Context::Search)
 }
 
 /// The keys, as many as fit.
-fn keys(view: &View<'_>, context: Context, area: Rect, buf: &mut Buffer) {
+fn keys(view: &View<'_>, context: Context, shown: &Shown, area: Rect, buf: &mut Buffer) {
     let mut pieces: Vec<Piece<'_>> = vec![(" ", Look::Text)];
     let again = view.model.interrupted.is_some_and(|at| view.now < at + TWICE);
     let note = match &view.model.note {
@@ -71,9 +73,9 @@ fn keys(view: &View<'_>, context: Context, area: Rect, buf: &mut Buffer) {
         used += text::width(note);
     }
     let mut bindings: Vec<&keymap::Binding> = keymap::footer(context).collect();
-    bindings.sort_by_key(|binding| !is_urgent(view, context, binding));
+    bindings.sort_by_key(|binding| !is_urgent(view, context, shown, binding));
     for binding in bindings {
-        let short = word(view, context, binding);
+        let short = word(view, context, shown, binding);
         let gap = if pieces.len() > 1 { 2 } else { 0 };
         let label = view.model.setup.keymap.label(Some(context), binding);
         let columns = gap + text::width(label) + 1 + text::width(short);
@@ -90,13 +92,13 @@ fn keys(view: &View<'_>, context: Context, area: Rect, buf: &mut Buffer) {
 }
 
 /// What a person needs at this moment, before all else.
-fn is_urgent(view: &View<'_>, context: Context, binding: &keymap::Binding) -> bool {
+fn is_urgent(view: &View<'_>, context: Context, shown: &Shown, binding: &keymap::Binding) -> bool {
     let model = view.model;
     if model.searched(model.focus).is_some() {
         return matches!(binding.action(), Action::NextMatch | Action::PreviousMatch);
     }
     if binding.action() == Action::Zoom {
-        return layout::shape(model, model.size) != Shape::of(model.size);
+        return layout::shape(model, shown.size) != Shape::of(shown.size);
     }
     context == Context::Prompt
         && match binding.action() {
@@ -109,7 +111,12 @@ fn is_urgent(view: &View<'_>, context: Context, binding: &keymap::Binding) -> bo
 }
 
 /// Some keys are only good for something at times.
-fn word(view: &View<'_>, context: Context, binding: &keymap::Binding) -> &'static str {
+fn word(
+    view: &View<'_>,
+    context: Context,
+    shown: &Shown,
+    binding: &keymap::Binding,
+) -> &'static str {
     let model = view.model;
     match (context, binding.action()) {
         (_, Action::NextMatch) if model.searched(model.focus).is_some() => say!("next"),
@@ -118,7 +125,11 @@ fn word(view: &View<'_>, context: Context, binding: &keymap::Binding) -> &'stati
             say!("leave")
         }
         (Context::Prompt, Action::Submit) if model.running => say!("queue"),
-        (Context::Conversation, Action::Fold) if !model.conversation.can_fold() => "",
+        (Context::Conversation, Action::Fold)
+            if !shown.conversation.is_some_and(|drawn| model.conversation.can_fold(drawn)) =>
+        {
+            ""
+        }
         (Context::Call, Action::Output) if model.tools.shows_output() => say!("as told"),
         (Context::Prompt, Action::Steer) if !model.running || model.queue.next().is_none() => "",
         (Context::Pick, Action::NextPart)
@@ -141,10 +152,10 @@ fn word(view: &View<'_>, context: Context, binding: &keymap::Binding) -> &'stati
         {
             say!("decide")
         }
-        (_, Action::Zoom) if layout::shape(model, model.size) != Shape::of(model.size) => {
+        (_, Action::Zoom) if layout::shape(model, shown.size) != Shape::of(shown.size) => {
             say!("all panes")
         }
-        (_, Action::Zoom) if Shape::of(model.size) != Shape::Wide => "",
+        (_, Action::Zoom) if Shape::of(shown.size) != Shape::Wide => "",
         (Context::Message, Action::Raw) if model.inspector.view != Inspected::Message => "",
         (_, Action::EarlierBase | Action::LaterBase) if model.inspector.view != Inspected::Diff => {
             ""
