@@ -378,6 +378,35 @@ fn a_signal_that_ends_limpid_ends_its_editor_too() {
 }
 
 #[test]
+fn a_prompt_whose_editor_outlives_limpid_is_kept_and_named() {
+    let world = World::new();
+    let editor = "echo 'half a thought' >>";
+    let variables = [("EDITOR", format!("{editor} \"$1\"; sleep 988; true # "))];
+    let variables = variables.each_ref().map(|(name, value)| (*name, &**value));
+    let mut screen = Screen::start_with(&world, &["--offline"], 100, 30, &variables);
+    screen.keys("\x18");
+    wait_until("the editor has the terminal", || is_running("sleep 988"));
+    screen.signal(Signal::TERM);
+    screen.end();
+    let drafts = world.data().join("limpid/drafts");
+    let kept = std::fs::read_dir(&drafts).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), "half a thought\n");
+    let said = screen.said();
+    assert!(said.contains(&format!("kept in {}", kept.display())), "{said}");
+    // And once more at the next start, until it is gone.
+    let mut screen = Screen::start_with(&world, &["--offline"], 140, 30, &[]);
+    screen.shows("A prompt from an editor is kept in ");
+    screen.shows(kept.to_str().unwrap());
+    screen.keys("\x04");
+    screen.end();
+    std::fs::write(&kept, "").unwrap();
+    let mut screen = Screen::start_with(&world, &["--offline"], 140, 30, &[]);
+    wait_until("an empty one is removed", || !kept.exists());
+    screen.rests();
+    assert!(!screen.text().contains("is kept in"), "{}", screen.text());
+}
+
+#[test]
 fn a_command_with_a_folded_paste_runs_only_once_it_stands_there_in_full() {
     let world = World::new();
     let server = Server::start(vec![text("Read.")]);

@@ -97,6 +97,8 @@ pub enum Input {
     Theme(Result<Theme, String>),
     /// The names that [`Effect::ListThemes`] asked for.
     Themes(Vec<String>),
+    /// A word to the user, until the next key.
+    Told(String),
     /// The moment that [`Model::next_wake`] named has come.
     Tick,
 }

@@ -56,6 +56,7 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
         Input::Copied { text, went } => model.note = Some(went.told(&copy::in_words(&text))),
         Input::Edited(Ok(text)) => model.prompt.replace(&text),
         Input::Edited(Err(why)) => model.say(&why),
+        Input::Told(words) => model.note = Some(words),
         Input::Prompts(earlier) => model.prompt.recall(earlier),
         Input::Files { paths, more } => model.files.found(paths, more),
         // Only here, where no key is waiting, does time decide: a program that was held up cannot
