@@ -3,7 +3,7 @@
 
 use crate::text::{say, translated};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crossterm::event::KeyEventKind;
 
@@ -117,8 +117,10 @@ fn take_event(model: &mut Model, event: Event, now: Instant) -> Option<Effect> {
             model.beginning = Some(Beginning { system_prompt, context });
         }
         Event::Progress(Progress::Ask { call }) => ask(model, &call),
-        Event::Progress(Progress::Waiting { attempt, of, until, .. }) => {
+        Event::Progress(Progress::Waiting { attempt, of, until, ms, .. }) => {
             model.retry = Some((attempt, of, until));
+            // What is left is counted in whole seconds.
+            model.clock = Some(now + Duration::from_millis(ms % 1000));
         }
         Event::Progress(Progress::Busy { prompt }) => model.busy(prompt.as_deref()),
         Event::Progress(progress) => choose::answered(model, &progress),
@@ -134,7 +136,11 @@ fn take_event(model: &mut Model, event: Event, now: Instant) -> Option<Effect> {
                 model.offer = None;
             }
             Record::Resumed => model.running = false,
-            Record::Attempt { .. } => model.retry = None,
+            Record::Attempt { .. } => {
+                model.retry = None;
+                model.clock = Some(now);
+            }
+            Record::CallStarted { .. } => model.clock = Some(now),
             Record::CallDecided(decided) => withdraw(model, Some(&decided.call)),
             Record::CallFinished(finished) => {
                 withdraw(model, Some(&finished.call));
