@@ -67,10 +67,9 @@ impl Signals {
             _ = self.quit.recv() => Asked::End(3),
             _ = self.terminate.recv() => Asked::End(15),
             _ = self.stop.recv() => Asked::Stop,
-            _ = self.went_on.recv() => match self.shell.has_ended() {
-                true => Asked::HungUp,
-                false => Asked::WentOn,
-            },
+            _ = self.went_on.recv() => {
+                if self.shell.has_ended() { Asked::HungUp } else { Asked::WentOn }
+            }
         }
     }
 

@@ -99,7 +99,9 @@ fn narrow(widths: &mut [usize], room: usize) -> bool {
     if !fits && room < LEAST * widths.len() {
         return false;
     }
-    widths.iter_mut().for_each(|width| *width = (*width).min(room));
+    for width in widths.iter_mut() {
+        *width = (*width).min(room);
+    }
     let mut over = widths.iter().sum::<usize>().saturating_sub(room);
     while over > 0
         && let Some(widest) = widths.iter_mut().max()
