@@ -135,6 +135,9 @@ fn a_command_of_ones_own_runs_at_once_and_is_told_with_the_next_prompt() {
         let body = String::from_utf8(request.body).unwrap();
         assert!(!body.contains("den from") && !body.contains("!!"), "{body}");
     }
+    screen.shows("answered");
+    screen.rests();
+    let shown = screen.text();
     screen.keys("\x04");
     assert!(screen.end().success());
     // Whoever reads the journal sees the same.
@@ -142,7 +145,7 @@ fn a_command_of_ones_own_runs_at_once_and_is_told_with_the_next_prompt() {
     let journal = std::fs::read_to_string(sessions[0].join("journal.jsonl")).unwrap();
     assert!(journal.contains("\"by\":\"own_command\""), "{journal}");
     let replayed = replayed(&sessions[0], 100, 30);
-    for line in screen_lines(&screen.text()) {
+    for line in screen_lines(&shown) {
         assert!(replayed.contains(&line), "not replayed: {line}\n{replayed}");
     }
 }
