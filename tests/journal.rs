@@ -361,3 +361,25 @@ fn what_is_no_journal_holds_nobody_up_and_is_told_in_a_sentence() {
     screen.keys("\x12");
     screen.shows("hello");
 }
+
+#[test]
+fn of_two_sessions_in_the_same_second_the_later_one_is_the_last() {
+    let sessions = tempfile::tempdir().unwrap();
+    let work = Path::new("/work");
+    // The number of a process tells nothing, and starts anew.
+    for (name, created, directory) in [
+        ("2026-01-01-000001-fff", 1_767_225_601_900_u64, "/work"),
+        ("2026-01-01-000002-7ffe", 1_767_225_602_100, "/work"),
+        ("2026-01-01-000002-12", 1_767_225_602_800, "/work"),
+        ("2026-01-01-000002-9", 1_767_225_602_900, "/elsewhere"),
+    ] {
+        let path = sessions.path().join(name);
+        std::fs::create_dir(&path).unwrap();
+        let header = format!(
+            "{{\"limpid_journal\":1,\"session\":\"{name}\",\"directory\":\"{directory}\",\"created\":{created}}}\n"
+        );
+        std::fs::write(path.join("journal.jsonl"), header).unwrap();
+    }
+    let last = session::latest_of(sessions.path(), work).unwrap().unwrap();
+    assert!(last.ends_with("2026-01-01-000002-12"), "{}", last.display());
+}

@@ -337,6 +337,30 @@ async fn a_connection_closed_before_any_header_is_told() {
     assert_failure(&failure, FailureKind::Disconnected, &words);
 }
 
+/// What comes again the same is not worth another attempt, and says so.
+#[tokio::test]
+async fn what_is_no_http_is_told_as_such() {
+    let long = format!("{OK}x: {}\r\n\r\n", "x".repeat(1 << 20));
+    for (head, words) in [
+        ("SSH-2.0-OpenSSH_9.9\r\n", "no HTTP"),
+        ("HTTP/3.7 200 OK\r\n\r\n", "no HTTP"),
+        ("HTTP/1.1 20x OK\r\n\r\n", "no HTTP"),
+        ("HTTP/1.1 200 OK\r\nbad header\r\n\r\n", "no HTTP"),
+        ("HTTP/1.1 200 OK\r\ncontent-length: some\r\n\r\n", "no HTTP"),
+        ("\x15\x03\x01\0\x02\x02\x50", "no HTTP"),
+        (&*long, "message head is too large"),
+    ] {
+        let (address, _requests) = answering(head.to_owned());
+        let failure = exchange(&Client::new(), format!("http://{address}")).await.unwrap_err();
+        let words = [words, &address.to_string(), "Not tried again: it would be the same."];
+        assert_failure(&failure, FailureKind::Malformed, &words);
+    }
+    let (address, _requests) = answering(format!("{OK}transfer-encoding: chunked\r\n\r\nzz\r\n"));
+    let reply = exchange(&Client::new(), format!("http://{address}")).await.unwrap();
+    let words = ["its HTTP is broken", "Not tried again: it would be the same."];
+    assert_failure(&reply.failure.unwrap(), FailureKind::Malformed, &words);
+}
+
 #[tokio::test]
 async fn a_cut_stream_is_lost_and_keeps_what_came() {
     type Cut = fn(usize, TcpStream);

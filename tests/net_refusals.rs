@@ -88,6 +88,20 @@ fn f05_a_server_that_breaks_is_asked_again() {
 }
 
 #[test]
+fn f09_an_answer_that_is_no_http_is_not_asked_for_again() {
+    let (world, server) = (
+        World::new(),
+        Server::start(vec![vec![Step::Send(b"SSH-2.0-OpenSSH_9.9\r\n".to_vec()), Step::Close]]),
+    );
+    let output = exec(&world, &server);
+    assert_eq!(recorded(&world), [(1, None)]);
+    let told = stderr(&output);
+    for words in ["is no HTTP", "Not tried again: it would be the same.", "Check that the URL"] {
+        assert!(told.contains(words), "{told}");
+    }
+}
+
+#[test]
 fn f05_five_attempts_are_enough() {
     let (world, server) =
         (World::new(), Server::start(vec![status("503 Unavailable", "text/plain", "no room")]));

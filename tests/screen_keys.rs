@@ -4,6 +4,8 @@
 
 mod stage;
 
+use std::time::Duration;
+
 use crossterm::event::{KeyCode, KeyModifiers};
 use limpid::conversation::{Command, Progress, Record, TransitionReason};
 use limpid::tui::Input;
@@ -428,4 +430,29 @@ fn a_prompt_that_the_loop_has_no_room_for_comes_back_into_the_draft() {
     stage.progress(Progress::Busy { prompt: Some("one too many".to_owned()) });
     let screen = stage.screen();
     assert!(screen.contains("one too many") && screen.contains("Busy: that was not taken."));
+}
+
+/// A minute of a command: tenths for its first ten seconds, then nothing between the seconds.
+#[test]
+fn a_clock_that_shows_seconds_wakes_once_a_second() {
+    let mut stage = Stage::new(120, 40);
+    stage.two_turns();
+    stage.decided(1, None, None);
+    stage.started(1);
+    stage.frame();
+    let wakes = |stage: &mut Stage, seconds: u32| {
+        let until = stage.now + Duration::from_secs(seconds.into());
+        let mut wakes = 0;
+        while let Some(wake) = stage.model.next_wake(stage.now).filter(|wake| *wake <= until) {
+            let before = stage.screen();
+            let ms = wake.duration_since(stage.now).as_millis();
+            stage.stall(u64::try_from(ms).unwrap());
+            stage.input(Input::Tick);
+            assert_ne!(stage.screen(), before, "woken for nothing after {ms} ms");
+            wakes += 1;
+        }
+        wakes
+    };
+    assert_eq!(wakes(&mut stage, 10), 100);
+    assert_eq!(wakes(&mut stage, 50), 50);
 }

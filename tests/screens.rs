@@ -15,9 +15,9 @@ use limpid::wire::ResponseHead;
 use limpid::wire::exchange::{Arrival, Kept, KeptResponse};
 use stage::Stage;
 
-const SIZES: [(u16, u16); 4] = [(40, 10), (80, 24), (120, 40), (300, 100)];
+const SIZES: [(u16, u16); 5] = [(40, 10), (80, 24), (120, 40), (200, 60), (300, 100)];
 
-/// One picture at each of the four sizes.
+/// One picture at each of the sizes.
 fn at_all_sizes(name: &str, play: impl Fn(&mut Stage)) {
     for (columns, rows) in SIZES {
         let mut stage = Stage::new(columns, rows);

@@ -4,10 +4,10 @@
 mod support;
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use support::limpid::{OFFLINE, World, binary, wait_until};
+use support::limpid::{OFFLINE, PATIENCE, World, binary, child_of, lives, wait_until};
 use support::pty::Screen;
 use support::server::{Server, calls, in_two_halves, text};
 
@@ -165,4 +165,44 @@ fn after_a_kill_the_next_start_puts_things_right() {
         deepest = deepest.max(depth);
     }
     assert_eq!((depth, deepest), (0, 1));
+}
+
+/// A stop that comes while its group loses the shell would be for ever: nobody is left to end it.
+#[test]
+fn a_shell_that_is_killed_around_a_stop_leaves_nothing_stopped() {
+    for (n, inner) in (0..24).map(|n| (n, n % 2 == 1)) {
+        let world = World::new();
+        let mut screen = Screen::shell(&world, 80, 24);
+        if inner {
+            screen.keys("bash --norc --noprofile --noediting -i\r");
+            screen.until("a second shell", |text| text.matches("ready>").count() > 1);
+        }
+        screen.keys("clear; echo shell=$$.\r");
+        let pid = |screen: &str, mark: &str| -> Option<i32> {
+            screen.split(mark).find_map(|rest| rest.split_once('.')?.0.parse().ok())
+        };
+        screen.until("the shell's number", |text| pid(text, "shell=").is_some());
+        let shell = pid(&screen.text(), "shell=").unwrap();
+        screen.keys(&format!("{}\r", line(OFFLINE)));
+        screen.shows("Ask something");
+        let limpid = child_of(shell);
+        screen.keys("\x1a");
+        std::thread::sleep(Duration::from_micros(n / 2 * 700));
+        kill_process(Pid::from_raw(shell).unwrap(), Signal::KILL).unwrap();
+        let deadline = Instant::now() + PATIENCE;
+        while lives(limpid) {
+            let stat = std::fs::read_to_string(format!("/proc/{limpid}/stat"));
+            assert!(Instant::now() < deadline, "{n}: {stat:?} for ever\n{}", screen.text());
+            screen.settle(Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
+fn an_editor_where_nobody_could_continue_it_is_not_stopped() {
+    let world = World::new();
+    let editor = "kill -s TSTP 0; sleep 1; echo edited >>";
+    let mut screen = Screen::start_with(&world, OFFLINE, 80, 24, &[("EDITOR", editor)]);
+    screen.keys("\x18");
+    screen.shows("edited");
 }

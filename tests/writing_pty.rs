@@ -135,6 +135,9 @@ fn a_command_of_ones_own_runs_at_once_and_is_told_with_the_next_prompt() {
         let body = String::from_utf8(request.body).unwrap();
         assert!(!body.contains("den from") && !body.contains("!!"), "{body}");
     }
+    screen.shows("answered");
+    screen.rests();
+    let shown = screen.text();
     screen.keys("\x04");
     assert!(screen.end().success());
     // Whoever reads the journal sees the same.
@@ -142,7 +145,7 @@ fn a_command_of_ones_own_runs_at_once_and_is_told_with_the_next_prompt() {
     let journal = std::fs::read_to_string(sessions[0].join("journal.jsonl")).unwrap();
     assert!(journal.contains("\"by\":\"own_command\""), "{journal}");
     let replayed = replayed(&sessions[0], 100, 30);
-    for line in screen_lines(&screen.text()) {
+    for line in screen_lines(&shown) {
         assert!(replayed.contains(&line), "not replayed: {line}\n{replayed}");
     }
 }
@@ -375,6 +378,35 @@ fn a_signal_that_ends_limpid_ends_its_editor_too() {
         screen.end();
         wait_until("the editor is gone", || !is_running("sleep 987"));
     }
+}
+
+#[test]
+fn a_prompt_whose_editor_outlives_limpid_is_kept_and_named() {
+    let world = World::new();
+    let editor = "echo 'half a thought' >>";
+    let variables = [("EDITOR", format!("{editor} \"$1\"; sleep 988; true # "))];
+    let variables = variables.each_ref().map(|(name, value)| (*name, &**value));
+    let mut screen = Screen::start_with(&world, &["--offline"], 100, 30, &variables);
+    screen.keys("\x18");
+    wait_until("the editor has the terminal", || is_running("sleep 988"));
+    screen.signal(Signal::TERM);
+    screen.end();
+    let drafts = world.data().join("limpid/drafts");
+    let kept = std::fs::read_dir(&drafts).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), "half a thought\n");
+    let said = screen.said();
+    assert!(said.contains(&format!("kept in {}", kept.display())), "{said}");
+    // And once more at the next start, until it is gone.
+    let mut screen = Screen::start_with(&world, &["--offline"], 140, 30, &[]);
+    screen.shows("A prompt from an editor is kept in ");
+    screen.shows(kept.to_str().unwrap());
+    screen.keys("\x04");
+    screen.end();
+    std::fs::write(&kept, "").unwrap();
+    let mut screen = Screen::start_with(&world, &["--offline"], 140, 30, &[]);
+    wait_until("an empty one is removed", || !kept.exists());
+    screen.rests();
+    assert!(!screen.text().contains("is kept in"), "{}", screen.text());
 }
 
 #[test]

@@ -129,7 +129,8 @@ fn paint(shown: &Buffer, wanted: &Buffer, touched: &[bool], out: &mut Vec<u8>) -
 }
 
 /// The cells to write. Whoever overwrites a half of a wide character leaves the other half to the
-/// terminal's taste, so that is written too. (ratatui's own comparison leaves it out.)
+/// terminal's taste, so that is written too (ratatui's own comparison leaves it out); and so is what
+/// stands where a terminal may draw more than its room.
 fn differences<'a>(
     shown: &Buffer,
     wanted: &'a Buffer,
@@ -147,7 +148,7 @@ fn differences<'a>(
             if was[x] != is[x] || x < unknown {
                 let covered = x..(x + width).min(end);
                 let reach = covered.map(|place| place + columns(&was[place])).max();
-                unknown = unknown.max(reach.unwrap_or(0));
+                unknown = unknown.max(reach.unwrap_or(0)).max(x + pen::widest(&is[x]));
                 updates.push((u16::try_from(x).unwrap_or(u16::MAX), y, &is[x]));
             }
             x += width;
@@ -236,6 +237,7 @@ mod tests {
     use proptest::prelude::*;
     use ratatui::Terminal;
     use ratatui::style::{Color, Modifier, Style};
+    use unicode_width::UnicodeWidthChar as _;
 
     const SIZE: Size = Size { width: 40, height: 12 };
 
@@ -334,6 +336,90 @@ mod tests {
                 prop_assert_eq!(at, None);
             }
         }
+    }
+
+    /// What a terminal makes of a character about which they do not agree.
+    type Taste = fn(char) -> &'static str;
+
+    /// Each character by itself: in the least room, and in the most, marks too.
+    const TASTES: [Taste; 2] = [
+        |c| if c.width() == Some(0) { "" } else { "?" },
+        |c| if c.width() == Some(0) { "?" } else { "宽" },
+    ];
+
+    fn drawn(bytes: &[u8], taste: Taste) -> String {
+        let drawn = |c: char| match pen::is_agreed(c) && c.width() != Some(0) {
+            true => c.to_string(),
+            false if c.is_control() => c.to_string(),
+            false => taste(c).to_owned(),
+        };
+        std::str::from_utf8(bytes).unwrap().chars().map(drawn).collect()
+    }
+
+    fn contested() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            4 => prop::sample::select(vec![
+                "👨\u{200d}👩\u{200d}👧", "🇩🇪", "☁\u{fe0f}", "❤\u{fe0e}", "नि", "क्षि", "กำ", "ที่", "e\u{301}", "👍🏽",
+                "✓", "▶", "\u{1fae9}", "سلام", "1\u{fe0f}\u{20e3}",
+            ])
+            .prop_map(str::to_owned),
+            3 => "[a-z ]{1,6}",
+            1 => Just("中".to_owned()),
+            1 => Just("│".to_owned()),
+        ];
+        prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// However wide a terminal draws what is drawn as one, all else stands in its column.
+        #[test]
+        fn nothing_drifts_beside_what_terminals_disagree_about(
+            all in prop::collection::vec(prop::collection::vec(contested(), 12), 1..4),
+        ) {
+            let mut canvas = Terminal::new(Canvas::new(SIZE)).unwrap();
+            let emulator = || vt100::Parser::new(SIZE.height, SIZE.width, 0);
+            let (mut own, mut others) = (emulator(), TASTES.map(|taste| (taste, emulator())));
+            for rows in all {
+                canvas
+                    .draw(|frame| {
+                        for (y, row) in (0u16..).zip(&rows) {
+                            frame.buffer_mut().set_stringn(0, y, row, 40, Style::new());
+                        }
+                    })
+                    .unwrap();
+                let bytes = &canvas.backend().bytes;
+                own.process(bytes);
+                for (taste, other) in &mut others {
+                    other.process(drawn(bytes, *taste).as_bytes());
+                }
+                let wanted = &canvas.backend().wanted;
+                let mut taken = 0;
+                for (at, cell) in wanted.content.iter().enumerate() {
+                    let (y, x) = (u16::try_from(at / 40).unwrap(), u16::try_from(at % 40).unwrap());
+                    let symbol = cell.symbol();
+                    let columns = columns(cell);
+                    if at < taken || !pen::is_sure(cell) {
+                        taken = taken.max(at + columns);
+                        continue;
+                    }
+                    taken = at + columns;
+                    for screen in others.iter().map(|(_, other)| other).chain([&own]) {
+                        let shown = screen.screen().cell(y, x).unwrap().contents();
+                        prop_assert_eq!(shown.trim(), symbol.trim(), "{}, {} of {:?}", x, y, rows);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn at_the_edge_nothing_is_drawn_into_the_next_row() {
+        let mut shown = Shown::new();
+        shown.frame(&[(format!("{}👨\u{200d}👩\u{200d}👧", " ".repeat(37)), Style::new())]);
+        let bytes = String::from_utf8(shown.terminal.backend().bytes.clone()).unwrap();
+        assert!(bytes.contains("\x1b[?7l👨\u{200d}👩\u{200d}👧\x1b[?7h"), "{bytes:?}");
     }
 
     #[test]

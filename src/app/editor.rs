@@ -8,8 +8,8 @@ use std::process::ExitStatus;
 
 use tokio::process::{Child, Command};
 
+use super::drafts;
 use super::stdio::Lent;
-use crate::session::own_new_file;
 use crate::tools;
 
 /// An editor that runs.
@@ -31,7 +31,7 @@ impl Editor {
         let stdin = lent.and_then(|lent| Ok((lent.stdin()?, lent)));
         let (stdin, lent) = stdin
             .map_err(|error| format!("The editor could not be given the terminal: {error}."))?;
-        let path = own_new_file(&folder.join("drafts"), "draft", "md", &draft)
+        let path = drafts::write(folder, &draft)
             .map_err(|error| format!("The draft could not be written for the editor: {error}."))?;
         let program = program();
         let child = Command::new("sh")
@@ -64,6 +64,13 @@ impl Editor {
             Ok(status) => stays(format!("The editor ({}) failed: {status}", program())),
             Err(error) => stays(format!("The editor cannot be waited for ({error})")),
         }
+    }
+
+    /// limpid ends before the editor does. Returns where the draft is kept, if there is anything in it.
+    pub(super) fn leave(self) -> Option<PathBuf> {
+        let path = self.path.clone();
+        drop(self);
+        drafts::keep(path)
     }
 }
 

@@ -35,6 +35,8 @@ pub(super) struct Saved {
     pub(super) session: Option<PathBuf>,
     /// Whether some of it could not be.
     pub(super) in_part: bool,
+    /// The draft that was open in an editor.
+    pub(super) draft: Option<PathBuf>,
 }
 
 impl Left {
@@ -82,6 +84,11 @@ impl Left {
             text.push_str(&say!("See what was sent in it: limpid inspect {name}", name = name));
             text.push('\n');
             text.push_str(&say!("Go on with it: limpid resume {name}", name = name));
+            text.push('\n');
+        }
+        if let Some(path) = &saved.draft {
+            let path = path.display();
+            text.push_str(&say!("The prompt from the editor is kept in {path}", path = path));
             text.push('\n');
         }
         // stdout is the terminal; what is out of order belongs to stderr, wherever that goes.

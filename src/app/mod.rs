@@ -7,6 +7,7 @@
 mod burst;
 mod canvas;
 mod clipboard;
+mod drafts;
 mod editor;
 mod leave;
 mod lookup;
@@ -28,7 +29,7 @@ use std::future::poll_fn;
 use std::io;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{ExitCode, ExitStatus};
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 use std::time::{Duration, Instant};
@@ -100,6 +101,7 @@ async fn live(
 ) -> io::Result<(Left, Saved)> {
     let mut app = App::open(&start, looks)?;
     app.draw()?;
+    drafts::look(app.answers.0.clone());
     let mut handle = start.spawn(true).await?;
     let (saved_in, in_part) = (handle.saved_in.clone(), handle.saved_in_part.clone());
     let lived = AssertUnwindSafe(app.events(&mut handle, signals)).catch_unwind().await;
@@ -113,7 +115,7 @@ async fn live(
     tracing::info!(?left, "leaving");
     leave::stop(handle, signals).await;
     let in_part = in_part.load(Ordering::Relaxed);
-    Ok((left, Saved { session: saved_in.get().cloned(), in_part }))
+    Ok((left, Saved { session: saved_in.get().cloned(), in_part, draft: app.kept.take() }))
 }
 
 struct App {
@@ -134,6 +136,8 @@ struct App {
     mouse: bool,
     /// The draft that is to be opened in an editor.
     edit: Option<String>,
+    /// The draft that an editor had open when limpid ended.
+    kept: Option<PathBuf>,
 }
 
 impl App {
@@ -172,6 +176,7 @@ impl App {
             answers: mpsc::channel(4),
             mouse: false,
             edit: None,
+            kept: None,
         })
     }
 
@@ -201,7 +206,10 @@ impl App {
                 asked = signals.next() => match asked {
                     Asked::HungUp => return Ok(Left::HungUp),
                     Asked::End(signal) => return Ok(Left::Signal(signal)),
-                    Asked::Stop => self.stop(signals).await?,
+                    Asked::Stop => match self.stop(signals).await? {
+                        Ok(inputs) => inputs,
+                        Err(left) => return Ok(left),
+                    },
                     Asked::WentOn => self.come_back()?,
                 },
                 event = keys.next() => match self.batch(event, &mut keys).await? {
@@ -271,34 +279,16 @@ impl App {
         let opened = Editor::open(&folder, draft);
         let edited = match opened {
             Err(why) => Err(why),
-            Ok(mut editor) => {
-                let mut arrived = Vec::new();
-                let ended = loop {
-                    tokio::select! {
-                        ended = editor.child.wait() => break ended,
-                        asked = signals.next() => match asked {
-                            Asked::HungUp => return Ok(Some(Left::HungUp)),
-                            Asked::End(signal @ 15) => return Ok(Some(Left::Signal(signal))),
-                            // The editor's own: it is sent to all that have the terminal.
-                            Asked::End(_) | Asked::WentOn => {}
-                            Asked::Stop => suspend::stop()?,
-                        },
-                        count = handle.events.recv_many(&mut arrived, 256) => {
-                            if count == 0 {
-                                return Err(io::Error::other("the background task ended"));
-                            }
-                            for event in arrived.drain(..) {
-                                let input = Input::Event(event);
-                                if let Some(left) = self.update(input, handle, signals).await? {
-                                    return Ok(Some(left));
-                                }
-                            }
-                        }
-                    }
-                };
-                signals.forget_interrupts().await;
-                editor.close(ended)
-            }
+            Ok(mut editor) => match self.wait_for(&mut editor, handle, signals).await {
+                Ok(ended) => {
+                    signals.forget_interrupts().await;
+                    editor.close(ended)
+                }
+                Err(left) => {
+                    self.kept = editor.leave();
+                    return left.map(Some);
+                }
+            },
         };
         let mut inputs = self.come_back()?;
         inputs.push(Input::Edited(edited));
@@ -308,6 +298,40 @@ impl App {
             }
         }
         Ok(None)
+    }
+
+    /// Waits for the editor's end; what happens meanwhile is taken. `Err` if limpid ends first.
+    async fn wait_for(
+        &mut self,
+        editor: &mut Editor,
+        handle: &mut Handle,
+        signals: &mut Signals,
+    ) -> Result<io::Result<ExitStatus>, io::Result<Left>> {
+        let mut arrived = Vec::new();
+        loop {
+            tokio::select! {
+                ended = editor.child.wait() => return Ok(ended),
+                asked = signals.next() => match asked {
+                    Asked::HungUp => return Err(Ok(Left::HungUp)),
+                    Asked::End(signal @ 15) => return Err(Ok(Left::Signal(signal))),
+                    // The editor's own: it is sent to all that have the terminal.
+                    Asked::End(_) | Asked::WentOn => {}
+                    Asked::Stop if !tools::can_be_continued() => {}
+                    Asked::Stop => suspend::stop().map_err(Err)?,
+                },
+                count = handle.events.recv_many(&mut arrived, 256) => {
+                    if count == 0 {
+                        return Err(Err(io::Error::other("the background task ended")));
+                    }
+                    for event in arrived.drain(..) {
+                        let left = self.update(Input::Event(event), handle, signals).await;
+                        if let Some(left) = left.map_err(Err)? {
+                            return Err(Ok(left));
+                        }
+                    }
+                }
+            }
+        }
     }
 
     /// What the terminal has sent so far means; `None` if it has ended.
@@ -359,7 +383,10 @@ impl App {
                     Effect::ListFiles => {
                         lookup::list(self.directory.clone(), self.answers.0.clone());
                     }
-                    Effect::Suspend => inputs.extend(self.stop(signals).await?),
+                    Effect::Suspend => match self.stop(signals).await? {
+                        Ok(news) => inputs.extend(news),
+                        Err(left) => return Ok(Some(left)),
+                    },
                     Effect::Send(command) => match handle.commands.try_send(command) {
                         Ok(()) => {}
                         Err(TrySendError::Full(command) | TrySendError::Closed(command)) => {
@@ -406,21 +433,25 @@ impl App {
         if call.is_empty() { Ok(()) } else { terminal::write(call.as_bytes()) }
     }
 
-    /// Stops, commands too, until somebody continues limpid.
-    async fn stop(&mut self, signals: &mut Signals) -> io::Result<Vec<Input>> {
+    /// Stops, commands too, until somebody continues limpid. If the shell that could do it has
+    /// ended, so does limpid.
+    async fn stop(&mut self, signals: &mut Signals) -> io::Result<Result<Vec<Input>, Left>> {
         if !tools::can_be_continued() {
             self.model.say("Not stopped: there is no shell here that could continue limpid.");
-            return Ok(vec![Input::Tick]);
+            return Ok(Ok(vec![Input::Tick]));
         }
         terminal::restore();
         tools::pause_commands();
         let stopped = suspend::stop();
         signals.forget_stop().await;
+        if signals.shell_has_ended() {
+            return Ok(Err(Left::HungUp));
+        }
         // Continued in the background, it stops once more here until it has the terminal.
         let inputs = self.come_back();
         tools::resume_commands();
         stopped?;
-        inputs
+        inputs.map(Ok)
     }
 
     /// Takes the terminal anew. What it shows is unknown, and so is its size.

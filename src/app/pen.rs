@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
+use unicode_width::UnicodeWidthChar as _;
 
 use super::canvas::columns;
 
@@ -38,6 +39,41 @@ pub(super) fn visible(cell: &Cell) -> Cell {
 
 fn is_blank(cell: &Cell) -> bool {
     cell.symbol() == " " && cell.fg == Color::Reset && cell.modifier.is_empty()
+}
+
+/// Whether terminals agree how wide it is. They do not where several characters are drawn as one
+/// (emoji of several, flags, marks above and below letters), nor about symbols: those that are new, and
+/// those that are also emoji.
+pub(super) fn is_sure(cell: &Cell) -> bool {
+    let mut chars = cell.symbol().chars();
+    chars.next().is_some_and(is_agreed) && chars.next().is_none()
+}
+
+/// Letters, punctuation, what lines are drawn with, and what is written in East Asia.
+pub(super) fn is_agreed(c: char) -> bool {
+    let is_agreed = matches!(c,
+        ' '..='~'
+        | '\u{a1}'..='\u{10ff}'
+        | '\u{1200}'..='\u{2bff}'
+        | '\u{2e80}'..='\u{a4cf}'
+        | '\u{ac00}'..='\u{d7a3}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{ff01}'..='\u{ffe6}'
+        | '\u{20000}'..='\u{3fffd}');
+    is_agreed && !matches!(c, '\u{2190}'..='\u{24ff}' | '\u{25a0}'..='\u{2bff}')
+}
+
+/// As many columns as a terminal may take for it.
+pub(super) fn widest(cell: &Cell) -> usize {
+    if is_sure(cell) {
+        return columns(cell);
+    }
+    let most = |c: char| match c.width() {
+        Some(0) | None => 1,
+        Some(width) if is_agreed(c) => width,
+        Some(_) => 2,
+    };
+    cell.symbol().chars().map(most).sum::<usize>().max(columns(cell))
 }
 
 /// Writes cells of this buffer, from the top left to the bottom right.
@@ -79,15 +115,17 @@ pub(super) fn write(
             rest = &rest[blanks..];
             continue;
         }
-        // Terminals do not agree how wide these are: their room is emptied first, and the next one is
-        // placed anew.
-        let sure = cell.symbol().chars().count() == 1;
         let columns = columns(cell);
-        if !sure {
-            write!(out, "\x1b[{columns}X")?;
+        if is_sure(cell) {
+            out.extend_from_slice(cell.symbol().as_bytes());
+            at = Some((x + u16::try_from(columns).unwrap_or(1), y));
+        } else {
+            // Its room is emptied first, the next one is placed anew, and at the edge it goes no further.
+            let spills = usize::from(x) + widest(cell) > usize::from(buffer.area.width);
+            let (stay, go) = if spills { ("\x1b[?7l", "\x1b[?7h") } else { ("", "") };
+            write!(out, "\x1b[{columns}X{stay}{}{go}", cell.symbol())?;
+            at = None;
         }
-        out.extend_from_slice(cell.symbol().as_bytes());
-        at = sure.then_some((x + u16::try_from(columns).unwrap_or(1), y));
         rest = &rest[1..];
     }
     pen.change(PLAIN, out)

@@ -11,11 +11,12 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
 use super::stdio;
+use super::suspend::Shell;
 
 /// Something asked for from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// The terminal is gone, or SIGHUP says so.
+    /// The terminal is gone, or SIGHUP says so, or the shell that lent it has ended.
     HungUp,
     /// To end, by this signal.
     End(u8),
@@ -33,6 +34,7 @@ pub(super) struct Signals {
     terminate: Signal,
     stop: Signal,
     went_on: Signal,
+    shell: Shell,
     terminal: File,
     /// Of a terminal that is not limpid's controlling one no signal tells the end.
     terminal_ended: Arc<Notify>,
@@ -50,6 +52,7 @@ impl Signals {
             terminate: signal(SignalKind::terminate())?,
             stop: signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?,
             went_on: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
+            shell: Shell::watch()?,
             terminal_ended: watch(terminal.try_clone()?)?,
             terminal,
         })
@@ -64,7 +67,9 @@ impl Signals {
             _ = self.quit.recv() => Asked::End(3),
             _ = self.terminate.recv() => Asked::End(15),
             _ = self.stop.recv() => Asked::Stop,
-            _ = self.went_on.recv() => Asked::WentOn,
+            _ = self.went_on.recv() => {
+                if self.shell.has_ended() { Asked::HungUp } else { Asked::WentOn }
+            }
         }
     }
 
@@ -86,6 +91,11 @@ impl Signals {
             _ = self.quit.recv() => {}
             _ = self.terminate.recv() => {}
         }
+    }
+
+    /// Whether the shell that started limpid has ended.
+    pub(super) fn shell_has_ended(&self) -> bool {
+        self.shell.has_ended()
     }
 
     /// Takes the signal with which limpid's own stop ended, and stops that came meanwhile.

@@ -53,6 +53,12 @@ impl Peer {
         let Self { host, proxy, limits, .. } = self;
         let through = proxy.as_ref().map(|proxy| format!(" through the proxy {proxy}"));
         let through = through.unwrap_or_default();
+        if is_no_http(error) {
+            let why = innermost(error);
+            return no_http(format!(
+                "what came from {host}{through} is no HTTP that can be read ({why}). {SAME_AGAIN}"
+            ));
+        }
         if !error.is_connect() {
             let why = innermost(error);
             return disconnected(format!(
@@ -135,9 +141,15 @@ impl Peer {
 
     /// The connection broke within the answer's body.
     pub(super) fn lost(&self, error: &reqwest::Error, status: u16) -> Failure {
-        let why = innermost(error);
-        let message = format!("the connection to {} was lost in mid-answer ({why}).", self.host);
-        Failure { status: Some(status), ..disconnected(message) }
+        let (why, host) = (innermost(error), &self.host);
+        let failure = if is_no_http(error) {
+            no_http(format!(
+                "the answer of {host} cannot be read on: its HTTP is broken ({why}). {SAME_AGAIN}"
+            ))
+        } else {
+            disconnected(format!("the connection to {host} was lost in mid-answer ({why})."))
+        };
+        Failure { status: Some(status), ..failure }
     }
 
     /// Nothing came for the idle limit.
@@ -172,9 +184,16 @@ fn disconnected(message: String) -> Failure {
     Failure::new(Place::Transport, FailureKind::Disconnected, message)
 }
 
+fn no_http(message: String) -> Failure {
+    Failure::new(Place::Transport, FailureKind::Malformed, message)
+}
+
 fn unreachable(message: String) -> Failure {
     Failure::new(Place::Transport, FailureKind::Unreachable, message)
 }
+
+/// Why what cannot be read is not asked for anew.
+const SAME_AGAIN: &str = "Not tried again: it would be the same.";
 
 const PROXY_HINT: &str =
     "Check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, or except the host in NO_PROXY.";
@@ -267,6 +286,21 @@ impl Cause {
         }
         Self::Other(innermost(error))
     }
+}
+
+/// Whether the bytes that came break the rules of HTTP: those of the head, or of a body in chunks.
+fn is_no_http(error: &(dyn Error + 'static)) -> bool {
+    use io::ErrorKind::{InvalidData, InvalidInput};
+    // Bytes that were spoiled on a secure way are not the server's.
+    if chain(error).any(<dyn Error>::is::<rustls::Error>) {
+        return false;
+    }
+    chain(error).any(|error| {
+        error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse)
+            || error
+                .downcast_ref::<io::Error>()
+                .is_some_and(|io| matches!(io.kind(), InvalidData | InvalidInput))
+    })
 }
 
 /// An error and all that caused it, outermost first. An `io::Error` around another error does not

@@ -3,8 +3,8 @@
 //! Nothing is posted again once any of the answer was shown: it would double text or calls. (A call
 //! runs only after the answer has ended, so none can have run.) Of the rest, what may pass by
 //! itself is: too many requests, a server with too much to do, a server that broke, a connection
-//! that was refused or ended before the answer began. A request that the server refuses as it is,
-//! a wrong key, an unknown name and an exhausted quota never are.
+//! that ended before the answer began. A request that the server refuses as it is, a wrong key, an
+//! unknown name, an exhausted quota and an answer that is no HTTP never are.
 //!
 //! How long to wait is said by the server in `retry-after` (seconds or an HTTP date, RFC 9110,
 //! 10.2.3) or `retry-after-ms` (`OpenAI`, Azure); whether to try at all in `x-should-retry` (`OpenAI`,

@@ -82,13 +82,26 @@ fn bytes_in(directory: &Path) -> u64 {
 /// # Errors
 /// If the sessions cannot be listed. A session without a readable header is passed over.
 pub fn latest_of(sessions: &Path, directory: &Path) -> io::Result<Option<PathBuf>> {
-    Ok(newest_first(sessions)?.into_iter().find(|path| {
+    let mut latest: Option<(u64, PathBuf)> = None;
+    for path in newest_first(sessions)? {
+        // Names tell no more than the second.
+        if latest.as_ref().is_some_and(|(_, found)| second(found) != second(&path)) {
+            break;
+        }
         let journal = path.join("journal.jsonl");
-        open_own(&journal).is_ok_and(|file| {
-            header(&mut BufReader::new(file), &journal)
-                .is_ok_and(|header| header.directory == directory)
-        })
-    }))
+        let Ok(file) = open_own(&journal) else { continue };
+        let Ok(header) = header(&mut BufReader::new(file), &journal) else { continue };
+        let newer = latest.as_ref().is_none_or(|(created, _)| header.created > *created);
+        if header.directory == directory && newer {
+            latest = Some((header.created, path));
+        }
+    }
+    Ok(latest.map(|(_, path)| path))
+}
+
+/// A session's name without the number of its process.
+fn second(session: &Path) -> Option<&str> {
+    Some(session.file_name()?.to_str()?.rsplit_once('-')?.0)
 }
 
 /// The session of this name, or whose name begins so if only one does.

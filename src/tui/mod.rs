@@ -60,7 +60,8 @@ pub struct RenderCache {
     shown: Shown,
 }
 
-/// What the last frame showed.
+/// What the last frame showed; while one is drawn, what it shows so far. What is drawn from it goes
+/// by this, not by what the model was told of the frame before.
 #[derive(Debug, Default, Clone, Copy)]
 struct Shown {
     /// Columns and rows of the screen.
@@ -160,7 +161,7 @@ pub fn draw(
         cursor = None;
     }
     if let Some(scroll) = &model.help {
-        cache.shown.help = Some(help::draw(&view, scroll, model.behind_help(now), screen, buf));
+        cache.shown.help = Some(help::draw(&view, scroll, model.helped(now), screen, buf));
         cache.shown.approval = None;
         cache.shown.offer = false;
         cursor = None;

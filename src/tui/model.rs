@@ -100,6 +100,8 @@ pub enum Input {
     Theme(Result<Theme, String>),
     /// The names that [`Effect::ListThemes`] asked for.
     Themes(Vec<String>),
+    /// A word to the user, until the next key.
+    Told(String),
     /// The moment that [`Model::next_wake`] named has come.
     Tick,
 }
@@ -207,6 +209,8 @@ pub struct Model {
     pub(super) running: bool,
     /// The attempt that is waited for, of how many, and when it begins in milliseconds since 1970.
     pub(super) retry: Option<(u32, u32, u64)>,
+    /// Where the seconds begin of the clock that runs: a command's, a request's or a wait's.
+    pub(super) clock: Option<Instant>,
     /// Whether nothing was posted since the history was cleared.
     pub(super) cleared: bool,
     /// Turns posted for the newest prompt.
@@ -217,6 +221,9 @@ pub struct Model {
     /// When Ctrl-C was pressed without anything left to do but quitting.
     pub(super) interrupted: Option<Instant>,
 }
+
+/// How long a command's clock shows tenths.
+const PRECISE: Duration = Duration::from_secs(10);
 
 /// How long a second Ctrl-C quits.
 pub(super) const TWICE: Duration = Duration::from_secs(2);
@@ -250,6 +257,7 @@ impl Model {
             note: None,
             running: false,
             retry: None,
+            clock: None,
             cleared: false,
             turns_of_prompt: 0,
             last_input: None,
@@ -286,8 +294,21 @@ impl Model {
         self.completion.as_ref().filter(|completion| fits && free && completion.is_open())
     }
 
+    /// What the help is about: the panel whose decision is next, else what takes the keys behind it.
+    pub(super) fn helped(&self, now: Instant) -> Context {
+        match self.behind_help(now) {
+            Context::Prompt | Context::ApprovalWaits if self.panel_is_next() => Context::Approval,
+            context => context,
+        }
+    }
+
+    /// Whether something lies over the panes.
+    pub(super) fn is_covered(&self) -> bool {
+        self.help.is_some() || self.picker.is_some() || self.popup.is_some()
+    }
+
     /// What takes the keys when the help is closed.
-    pub(super) fn behind_help(&self, now: Instant) -> Context {
+    fn behind_help(&self, now: Instant) -> Context {
         match self.approval.as_ref().and_then(|approval| approval.field.as_ref()) {
             Some(Field::Command(_)) => return Context::CommandField,
             Some(Field::Reason(_)) => return Context::ReasonField,
@@ -333,15 +354,22 @@ impl Model {
 
     /// The moment at which the screen changes by itself; `None` if it does not.
     pub fn next_wake(&self, now: Instant) -> Option<Instant> {
-        let clock = (self.running && self.approval.is_none()).then(|| {
-            let precise = self.tools.running(&self.session);
-            now + if precise { Duration::from_millis(100) } else { Duration::from_secs(1) }
-        });
+        let clock = (self.running && self.approval.is_none()).then(|| self.clock_turns(now));
         let approval = self.approval.as_ref().and_then(|approval| approval.next_wake(now));
         let offer = self.offer.as_ref().and_then(|offer| offer.ready_from(self.last_input));
         let offer = offer.filter(|from| *from > now);
         let interrupted = self.interrupted.map(|at| at + TWICE).filter(|until| *until > now);
         [clock, approval, offer, interrupted].into_iter().flatten().min()
+    }
+
+    /// When the clock that runs shows another time: tenths of a command's first seconds, else seconds.
+    fn clock_turns(&self, now: Instant) -> Instant {
+        let since = self.clock.unwrap_or(now);
+        let ran = now.saturating_duration_since(since);
+        if self.tools.running(&self.session) && ran < PRECISE {
+            return now + Duration::from_millis(100);
+        }
+        if since > now { since } else { since + Duration::from_secs(ran.as_secs() + 1) }
     }
 
     /// Tells the model that what `cache` describes is now on the screen. To be called after each

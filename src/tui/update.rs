@@ -3,7 +3,7 @@
 
 use crate::text::{say, translated};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crossterm::event::KeyEventKind;
 
@@ -59,6 +59,7 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
         Input::Copied { text, went } => model.note = Some(went.told(&copy::in_words(&text))),
         Input::Edited(Ok(text)) => model.prompt.replace(&text),
         Input::Edited(Err(why)) => model.say(&why),
+        Input::Told(words) => model.note = Some(words),
         Input::Prompts(earlier) => model.prompt.recall(earlier),
         Input::Files { paths, more } => model.files.found(paths, more),
         // Only here, where no key is waiting, does time decide: a program that was held up cannot
@@ -119,8 +120,10 @@ fn take_event(model: &mut Model, event: Event, now: Instant) -> Option<Effect> {
             model.beginning = Some(Beginning { system_prompt, context, parts });
         }
         Event::Progress(Progress::Ask { call }) => ask(model, &call),
-        Event::Progress(Progress::Waiting { attempt, of, until, .. }) => {
+        Event::Progress(Progress::Waiting { attempt, of, until, ms, .. }) => {
             model.retry = Some((attempt, of, until));
+            // What is left is counted in whole seconds.
+            model.clock = Some(now + Duration::from_millis(ms % 1000));
         }
         Event::Progress(Progress::Busy { prompt }) => model.busy(prompt.as_deref()),
         Event::Progress(progress) => choose::answered(model, &progress),
@@ -136,7 +139,11 @@ fn take_event(model: &mut Model, event: Event, now: Instant) -> Option<Effect> {
                 model.offer = None;
             }
             Record::Resumed => model.running = false,
-            Record::Attempt { .. } => model.retry = None,
+            Record::Attempt { .. } => {
+                model.retry = None;
+                model.clock = Some(now);
+            }
+            Record::CallStarted { .. } => model.clock = Some(now),
             Record::CallDecided(decided) => withdraw(model, Some(&decided.call)),
             Record::CallFinished(finished) => {
                 withdraw(model, Some(&finished.call));

@@ -23,6 +23,7 @@ use limpid::wire::exchange::Kept;
 use limpid::wire::{Assembler, Dialect, Format, Parameters, Settings};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthStr as _;
 
 pub struct Stage {
@@ -61,6 +62,18 @@ fn theme(name: &str) -> Result<Theme, String> {
 
 pub const SYSTEM: &str = "You are an agent in a terminal. Directory: /home/me/shop. Platform: linux. Shell: sh. \
 Run commands with the bash tool. Say what you found in few words.";
+
+/// A row of the screen, wide characters once.
+fn row(buffer: &Buffer, y: u16) -> String {
+    let mut row = String::new();
+    let mut x = 0;
+    while x < buffer.area.width {
+        let symbol = buffer[(x, y)].symbol();
+        row.push_str(symbol);
+        x += u16::try_from(symbol.width().max(1)).unwrap();
+    }
+    row.trim_end().to_owned()
+}
 
 impl Stage {
     pub fn new(columns: u16, rows: u16) -> Self {
@@ -229,8 +242,21 @@ impl Stage {
         self.input(Input::Resize(columns, rows));
     }
 
-    /// Draws a frame and tells the model so.
+    /// Draws a frame and tells the model so. Nothing on it may wait for the next one: a program that
+    /// rests draws none.
     pub fn frame(&mut self) {
+        self.draw();
+        let first = self.terminal.backend().buffer().clone();
+        self.draw();
+        let second = self.terminal.backend().buffer();
+        let late: Vec<String> = (0..first.area.height)
+            .filter(|y| (0..first.area.width).any(|x| first[(x, *y)] != second[(x, *y)]))
+            .map(|y| format!("{}\n{}\n", row(&first, y), row(second, y)))
+            .collect();
+        assert!(late.is_empty(), "drawn one frame late:\n{}", late.concat());
+    }
+
+    fn draw(&mut self) {
         let Self { model, cache, terminal, now, unix_ms, .. } = self;
         terminal.draw(|frame| tui::draw(model, cache, frame, *now, *unix_ms)).unwrap();
         model.frame_shown(cache, *now);
@@ -268,14 +294,7 @@ impl Stage {
         let area = buffer.area;
         let mut out = String::new();
         for y in 0..area.height {
-            let mut row = String::new();
-            let mut x = 0;
-            while x < area.width {
-                let symbol = buffer[(x, y)].symbol();
-                row.push_str(symbol);
-                x += u16::try_from(symbol.width().max(1)).unwrap();
-            }
-            out.push_str(row.trim_end());
+            out.push_str(&row(buffer, y));
             out.push('\n');
         }
         let cursor = self.terminal.backend().cursor_position();

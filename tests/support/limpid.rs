@@ -112,3 +112,22 @@ pub fn stdout(output: &Output) -> String {
 pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
+
+/// A process's state and its parent, as the system gives them.
+fn stat(pid: i32) -> Option<(char, i32)> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = stat.rsplit(") ").next()?.split(' ');
+    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+}
+
+/// Whether the process has not ended. (One that waits to be reaped has.)
+pub fn lives(pid: i32) -> bool {
+    stat(pid).is_some_and(|(state, _)| state != 'Z')
+}
+
+/// The one child of a process.
+pub fn child_of(parent: i32) -> i32 {
+    let pids = std::fs::read_dir("/proc").unwrap().flatten();
+    let mut pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.find(|pid| stat(*pid).is_some_and(|(_, of)| of == parent)).unwrap()
+}

@@ -112,6 +112,20 @@ fn a_table_stands_in_columns_where_it_fits() {
 }
 
 #[test]
+fn cells_are_broken_where_a_table_does_not_fit() {
+    let source = "| Name | Meaning |\n|---|---|\n| alpha | the *first letter* of the alphabet |\n| 贝塔 | x |";
+    let expected = [
+        "Name  │ Meaning",
+        "──────┼───────────────",
+        "alpha │ the first",
+        "      │ letter of the",
+        "      │ alphabet",
+        "贝塔  │ x",
+    ];
+    assert_eq!(shown(source, 22), expected);
+}
+
+#[test]
 fn nothing_that_was_written_is_hidden() {
     let source = "[text](http://a.b \"title\") <http://c.d> ![alt](pic.png)\n\n<b onclick=x>html</b>\n<!-- remark -->\n\n[ref]: http://e.f\n\nend";
     assert_eq!(

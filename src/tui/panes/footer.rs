@@ -17,9 +17,8 @@ use crate::tui::search::Found;
 use crate::tui::theme::Look;
 use crate::tui::{Shown, View};
 
-/// Draws the line, with what a search found in this frame and nothing that hands over a field that
-/// this frame had no room for; returns the cell of the hardware cursor if it has a field that takes
-/// the keys.
+/// Draws the line, for what else this frame has `shown`: nothing that hands over a field for which it
+/// had no room. Returns the cell of the hardware cursor if it has a field that takes the keys.
 pub(in crate::tui) fn draw(
     view: &View<'_>,
     context: Context,
@@ -53,7 +52,8 @@ pub(in crate::tui) fn draw(
         &[(&count, Look::Warning)],
         view.theme,
     );
-    keys(view, context, shown, Rect { x, width: area.right().saturating_sub(x), ..area }, buf);
+    let left = Rect { x, width: area.right().saturating_sub(x), ..area };
+    keys(view, context, shown, left, buf);
     cursor.filter(|_| context == Context::Search)
 }
 
@@ -79,9 +79,9 @@ fn keys(view: &View<'_>, context: Context, shown: &Shown, area: Rect, buf: &mut 
     if !shown.inspector_list.is_some_and(List::sends_again) {
         bindings.retain(|binding| binding.action() != Action::SendAgain);
     }
-    bindings.sort_by_key(|binding| !is_urgent(view, context, binding));
+    bindings.sort_by_key(|binding| !is_urgent(view, context, shown, binding));
     for binding in bindings {
-        let short = word(view, context, binding);
+        let short = word(view, context, shown, binding);
         let gap = if pieces.len() > 1 { 2 } else { 0 };
         let label = view.model.setup.keymap.label(Some(context), binding);
         let columns = gap + text::width(label) + 1 + text::width(short);
@@ -98,13 +98,13 @@ fn keys(view: &View<'_>, context: Context, shown: &Shown, area: Rect, buf: &mut 
 }
 
 /// What a person needs at this moment, before all else.
-fn is_urgent(view: &View<'_>, context: Context, binding: &keymap::Binding) -> bool {
+fn is_urgent(view: &View<'_>, context: Context, shown: &Shown, binding: &keymap::Binding) -> bool {
     let model = view.model;
     if model.searched(model.focus).is_some() {
         return matches!(binding.action(), Action::NextMatch | Action::PreviousMatch);
     }
     if binding.action() == Action::Zoom {
-        return layout::shape(model, model.size) != Shape::of(model.size);
+        return layout::shape(model, shown.size) != Shape::of(shown.size);
     }
     context == Context::Prompt
         && match binding.action() {
@@ -117,7 +117,12 @@ fn is_urgent(view: &View<'_>, context: Context, binding: &keymap::Binding) -> bo
 }
 
 /// Some keys are only good for something at times.
-fn word(view: &View<'_>, context: Context, binding: &keymap::Binding) -> &'static str {
+fn word(
+    view: &View<'_>,
+    context: Context,
+    shown: &Shown,
+    binding: &keymap::Binding,
+) -> &'static str {
     let model = view.model;
     match (context, binding.action()) {
         (_, Action::NextMatch) if model.searched(model.focus).is_some() => say!("next"),
@@ -126,7 +131,11 @@ fn word(view: &View<'_>, context: Context, binding: &keymap::Binding) -> &'stati
             say!("leave")
         }
         (Context::Prompt, Action::Submit) => model.prompt.enter(model.running),
-        (Context::Conversation, Action::Fold) if !model.conversation.can_fold() => "",
+        (Context::Conversation, Action::Fold)
+            if !shown.conversation.is_some_and(|drawn| model.conversation.can_fold(drawn)) =>
+        {
+            ""
+        }
         (Context::Call, Action::Output) if model.tools.shows_output() => say!("as told"),
         (Context::Prompt, Action::Steer) if !model.running || model.queue.next().is_none() => "",
         (Context::Pick, Action::NextPart)
@@ -149,10 +158,10 @@ fn word(view: &View<'_>, context: Context, binding: &keymap::Binding) -> &'stati
         {
             say!("decide")
         }
-        (_, Action::Zoom) if layout::shape(model, model.size) != Shape::of(model.size) => {
+        (_, Action::Zoom) if layout::shape(model, shown.size) != Shape::of(shown.size) => {
             say!("all panes")
         }
-        (_, Action::Zoom) if Shape::of(model.size) != Shape::Wide => "",
+        (_, Action::Zoom) if Shape::of(shown.size) != Shape::Wide => "",
         (Context::Message, Action::Raw) if model.inspector.view != Inspected::Message => "",
         (_, Action::EarlierBase | Action::LaterBase) if model.inspector.view != Inspected::Diff => {
             ""

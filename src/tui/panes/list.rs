@@ -35,6 +35,10 @@ pub(in crate::tui) struct List {
 
 /// Columns that one cell may take, so that none pushes out the others.
 const CELL: usize = 58;
+/// Columns that the last cell has if it is as long: the others make room for it,
+const LAST: usize = 12;
+/// unless the widest of them were left with fewer than these.
+const LEAST: usize = 30;
 
 impl List {
     /// What was typed.
@@ -144,7 +148,7 @@ fn draw_rows(view: &View<'_>, list: &List, rows: &[Row], area: Rect, buf: &mut B
         return paint::line(buf, area, nothing, Look::Dim, view.theme);
     }
     let safe: Vec<Vec<(String, Look)>> = shown.iter().map(|&place| safe(&rows[place])).collect();
-    let widths = widths(&safe);
+    let widths = widths(&safe, area.width.into());
     let selected = list.selected.min(shown.len() - 1);
     let first = (selected + 1).saturating_sub(area.height.into());
     for (y, (index, cells)) in (area.y..area.bottom()).zip(safe.iter().enumerate().skip(first)) {
@@ -154,6 +158,8 @@ fn draw_rows(view: &View<'_>, list: &List, rows: &[Row], area: Rect, buf: &mut B
             let gap = " ".repeat(columns + 2 - text::width(&text).min(*columns));
             texts.extend([(text.into_owned(), *look), (gap, Look::Text)]);
         }
+        // Behind the last one there is nothing to keep away from.
+        texts.pop();
         let pieces: Vec<Piece<'_>> = texts.iter().map(|(text, look)| (&**text, *look)).collect();
         paint::pieces(buf, (area.x, y), area.width, &pieces, view.theme);
         if index == selected {
@@ -179,7 +185,7 @@ fn safe(row: &Row) -> Vec<(String, Look)> {
 fn cut(list: &List, rows: &[Row], width: u16) -> Option<String> {
     let safe: Vec<_> = list.shown(rows).into_iter().map(|place| safe(&rows[place])).collect();
     let cells = safe.get(list.selected.min(safe.len().saturating_sub(1)))?;
-    let widths = widths(&safe);
+    let widths = widths(&safe, width.into());
     let is_cut = |((text, _), columns): (&(String, Look), &usize)| text::width(text) > *columns;
     let whole: usize = widths.iter().take(cells.len()).map(|columns| columns + 2).sum();
     let fits = whole <= usize::from(width) + 2 && !cells.iter().zip(&widths).any(is_cut);
@@ -187,13 +193,21 @@ fn cut(list: &List, rows: &[Row], width: u16) -> Option<String> {
     (!fits).then(|| texts.collect::<Vec<_>>().join(" · "))
 }
 
-/// How wide each column is; the last takes what is left.
-fn widths(rows: &[Vec<(String, Look)>]) -> Vec<usize> {
+/// How wide each column is, of so many; the last takes what is left.
+fn widths(rows: &[Vec<(String, Look)>], of: usize) -> Vec<usize> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|cells| cells.get(column));
         let widest = cells.map(|(text, _)| text::width(text)).max().unwrap_or(0);
         if column + 1 == columns { widest } else { widest.min(CELL) }
     };
-    (0..columns).map(width).collect()
+    let mut widths: Vec<usize> = (0..columns).map(width).collect();
+    if let Some((last, others)) = widths.split_last_mut() {
+        let wanted = others.iter().map(|columns| columns + 2).sum::<usize>() + (*last).min(LAST);
+        let over = wanted.saturating_sub(of);
+        if let Some(widest) = others.iter_mut().max().filter(|widest| **widest >= over + LEAST) {
+            *widest -= over;
+        }
+    }
+    widths
 }

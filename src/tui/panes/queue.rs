@@ -121,7 +121,7 @@ pub(in crate::tui) fn draw(view: &View<'_>, area: Rect, buf: &mut Buffer) {
     let mut pieces = vec![(head.as_str(), Look::Strong), (state, Look::Warning)];
     let first = queue.waiting.front().map(|first| first_line(first)).unwrap_or_default();
     if room == 0 {
-        pieces.extend([(": ", Look::Text), (first.as_str(), Look::Text)]);
+        pieces.extend([(say!(": "), Look::Text), (first.as_str(), Look::Text)]);
     } else {
         pieces.extend([(" · ", Look::Dim), (keys, Look::Dim)]);
     }

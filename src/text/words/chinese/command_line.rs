@@ -8,6 +8,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("ended by signal {number}.", "被信号 {number} 结束。"),
     ("ended, because of this: {error}.", "已结束，原因：{error}。"),
     ("The session is saved in {path}", "会话保存在 {path}"),
+    ("The prompt from the editor is kept in {path}", "编辑器中的提示词保存在 {path}"),
     (
         "Not all of the session could be saved; what could is in {path}",
         "会话未能全部保存；已保存的在 {path}",

@@ -2,6 +2,11 @@
 
 /// English, Chinese. `{names}` are filled in.
 pub(super) const TEXTS: &[(&str, &str)] = &[
+    ("A prompt from an editor is kept in {path}", "编辑器中的一条提示词保存在 {path}"),
+    (
+        "{count} prompts from editors are kept, the newest in {path}",
+        "保存了编辑器中的 {count} 条提示词，最新的在 {path}",
+    ),
     // Notes.
     ("Ctrl-C again quits", "再按 Ctrl-C 退出"),
     ("none", "无"),

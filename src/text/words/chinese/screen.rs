@@ -347,6 +347,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("What can follow", "可接内容"),
     ("a model at this server", "此服务器的模型"),
     ("not answered", "未得到回答"),
+    ("{posted}, {went}", "{posted}，{went}"),
     ("results sent", "结果已发送"),
     ("paused", "已暂停"),
     ("answered", "已回答"),

@@ -119,8 +119,20 @@ impl Approval {
     }
 
     /// Whether every row of this text has been on the screen.
-    pub(in crate::tui) fn all_seen(&self) -> bool {
+    fn all_seen(&self) -> bool {
         self.seen.0 >= self.seen.1
+    }
+
+    /// Rows that have been seen, of how many, once these are on the screen.
+    fn seen_with(&self, measure: Measure) -> (usize, usize) {
+        let Measure { top, total, height } = measure;
+        // Another width breaks the rows elsewhere: what was seen in part is seen anew.
+        let seen = match self.seen {
+            _ if self.all_seen() => total,
+            (seen, of) if of == total => seen,
+            _ => 0,
+        };
+        (if top <= seen { seen.max(top + height) } else { seen }, total)
     }
 
     fn is_edited(&self) -> bool {
@@ -165,15 +177,7 @@ impl Approval {
         match drawn.filter(|drawn| drawn.version == self.version) {
             Some(drawn) => {
                 self.scroll.measured(drawn.measure);
-                let Measure { top, total, height } = drawn.measure;
-                // Another width breaks the rows elsewhere: what was seen in part is seen anew.
-                let seen = match self.seen {
-                    _ if self.all_seen() => total,
-                    (seen, of) if of == total => seen,
-                    _ => 0,
-                };
-                let reached = if top <= seen { seen.max(top + height) } else { seen };
-                self.seen = (reached, total);
+                self.seen = self.seen_with(drawn.measure);
                 self.shown.get_or_insert(now);
             }
             None => self.conceal(),

@@ -204,7 +204,9 @@ fn below(approval: &Approval, keymap: &Keymap, width: u16) -> u16 {
         Some(Field::Command(draft) | Field::Reason(draft)) => {
             1 + draft.rows(width).clamp(1, FIELD_ROWS)
         }
-        None => u16::try_from(choices(approval, keymap, width, true).len()).unwrap_or(u16::MAX),
+        None => {
+            u16::try_from(choices(approval, keymap, width, true, true).len()).unwrap_or(u16::MAX)
+        }
     }
 }
 
@@ -264,14 +266,17 @@ pub(in crate::tui) fn draw(
         paint::pieces(buf, (list.x, y), list.width, &pieces, view.theme);
     }
     let foot = Rect { y: list.bottom(), height: below_rows, ..inside };
-    let cursor = draw_below(view, approval, foot, buf);
-    draw_foot_title(view, approval, layout, measure, area, buf);
+    let (seen, of) = approval.seen_with(measure);
+    let all_seen = seen >= of;
+    let cursor = draw_below(view, approval, all_seen, foot, buf);
+    draw_foot_title(view, approval, layout, (measure, all_seen), area, buf);
     (Some(Drawn { version: approval.version, measure }), cursor)
 }
 
 fn draw_below(
     view: &View<'_>,
     approval: &Approval,
+    all_seen: bool,
     area: Rect,
     buf: &mut Buffer,
 ) -> Option<Position> {
@@ -279,8 +284,9 @@ fn draw_below(
         Some(Field::Command(draft)) => (say!("Edit the command; nothing runs yet:"), draft),
         Some(Field::Reason(draft)) => (say!("Deny; the reason, told to the model:"), draft),
         None => {
-            let armed = approval.is_armed(view.now) && view.model.panel_is_next();
-            let rows = choices(approval, &view.model.setup.keymap, area.width, armed);
+            let (model, keymap) = (view.model, &view.model.setup.keymap);
+            let armed = approval.is_armed(view.now) && model.panel_is_next() && !model.is_covered();
+            let rows = choices(approval, keymap, area.width, armed, all_seen);
             for (y, row) in (area.y..area.bottom()).zip(rows) {
                 let pieces: Vec<Piece<'_>> =
                     row.iter().map(|(text, look)| (text.as_str(), *look)).collect();
@@ -299,7 +305,7 @@ fn draw_foot_title(
     view: &View<'_>,
     approval: &Approval,
     layout: &Layout,
-    measure: Measure,
+    (measure, all_seen): (Measure, bool),
     area: Rect,
     buf: &mut Buffer,
 ) {
@@ -330,7 +336,7 @@ fn draw_foot_title(
         } else {
             say!(" Esc: decide ")
         }
-    } else if !(approval.all_seen() || measure.top == 0 && measure.at_end()) {
+    } else if !all_seen {
         if area.width < NARROW {
             say!(" PgDn: more ")
         } else {
@@ -358,6 +364,7 @@ fn choices(
     keymap: &Keymap,
     width: u16,
     armed: bool,
+    all_seen: bool,
 ) -> Vec<Vec<(String, Look)>> {
     let mark = if armed { "▸ " } else { "… " };
     let mut rows = vec![vec![(mark.to_owned(), Look::Panel)]];
@@ -365,7 +372,7 @@ fn choices(
     for binding in keymap::choices() {
         let (action, label) = (binding.action(), keymap.label(Some(Context::Approval), binding));
         let allows = matches!(action, Action::AllowOnce | Action::AllowSession);
-        let possible = armed && (!allows || approval.all_seen());
+        let possible = armed && (!allows || all_seen);
         let what = match (action, approval.not_for_session()) {
             (Action::AllowSession, Some(why)) => {
                 let text = if width < NARROW {

@@ -175,10 +175,9 @@ impl Conversation {
 
     /// Folds or unfolds the item at hand.
     fn fold(&mut self) -> Option<String> {
-        if !self.can_fold() {
+        let Some(at) = self.at_hand.filter(|at| self.has_more(*at)) else {
             return Some(say!("There is nothing to fold here.").to_owned());
-        }
-        let at = self.at_hand?;
+        };
         let placed = self.items.get_mut(at)?;
         placed.set_open(!placed.is_open());
         self.changes += 1;
@@ -186,9 +185,9 @@ impl Conversation {
         None
     }
 
-    /// Whether the item at hand has more to show than when it is folded.
-    pub(in crate::tui) fn can_fold(&self) -> bool {
-        self.at_hand.is_some_and(|at| self.has_more(at))
+    /// Whether the item at hand in a frame has more to show than when it is folded.
+    pub(in crate::tui) fn can_fold(&self, drawn: Drawn) -> bool {
+        drawn.at_hand.is_some_and(|at| self.has_more(at))
     }
 
     /// The next frame shows this item, and keys are about it.

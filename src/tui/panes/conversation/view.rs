@@ -171,7 +171,7 @@ fn live_row(view: &View<'_>, item: &Item, area: Rect, buf: &mut Buffer) {
             let repairs = turn.map_or(0, |turn| turn.all_repairs().count());
             let went = turn.and_then(went_wrong);
             let posted = match went {
-                Some(went) => format!("{posted}, {went}"),
+                Some(went) => say!("{posted}, {went}", posted = posted, went = went),
                 None => posted.clone(),
             };
             let line = separator(&posted, roles, *bytes, repairs, area.width.into());

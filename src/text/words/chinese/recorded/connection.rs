@@ -9,6 +9,15 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "the connection to {where} was lost before an answer came ({why})",
         "收到应答之前与 {where} 的连接中断（{why}）",
     ),
+    (
+        "what came from {where} is no HTTP that can be read ({why})",
+        "来自 {where} 的内容不是可读取的 HTTP（{why}）",
+    ),
+    (
+        "the answer of {host} cannot be read on: its HTTP is broken ({why})",
+        "无法继续读取 {host} 的应答：其 HTTP 已损坏（{why}）",
+    ),
+    ("Not tried again: it would be the same", "未重试：结果会相同"),
     ("The server may have read the messages", "服务器可能已读取消息"),
     ("Nothing was sent to the model", "未向模型发送任何内容"),
     ("Nothing was sent", "未发送任何内容"),
