@@ -160,7 +160,7 @@ impl App {
             tui::update(&mut model, Input::Theme(refused), Instant::now());
         }
         Ok(Self {
-            screen: Screen::new()?,
+            screen: Screen::default(),
             model,
             themes,
             cache: RenderCache::default(),
@@ -386,7 +386,7 @@ impl App {
     fn draw(&mut self) -> io::Result<()> {
         let (model, cache) = (&self.model, &mut self.cache);
         let now = Instant::now();
-        let bytes = self.screen.draw(|frame| tui::draw(model, cache, frame, now, now_ms()))?;
+        let bytes = self.screen.draw(|buf| tui::draw(model, cache, buf, now, now_ms()))?;
         self.rested = Instant::now() + if bytes > MUCH { FRAME_AFTER_MUCH } else { FRAME };
         self.unseen = true;
         if terminal::is_behind() { Ok(()) } else { self.seen() }

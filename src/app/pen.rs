@@ -26,14 +26,12 @@ struct Pen {
 
 const PLAIN: Pen = Pen { fg: Color::Reset, bg: Color::Reset, modifier: Modifier::empty() };
 
-/// A cell without what cannot be seen of it: two that look the same are the same.
-pub(super) fn visible(cell: &Cell) -> Cell {
-    let mut visible = cell.clone();
+/// Takes what cannot be seen from a cell: two that look the same are then the same.
+pub(super) fn settle(cell: &mut Cell) {
     if cell.symbol() == " " && !cell.modifier.intersects(ON_BLANKS) {
-        visible.fg = Color::Reset;
-        visible.modifier = Modifier::empty();
+        cell.fg = Color::Reset;
+        cell.modifier = Modifier::empty();
     }
-    visible
 }
 
 fn is_blank(cell: &Cell) -> bool {
