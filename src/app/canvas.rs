@@ -130,33 +130,38 @@ fn settle(buffer: &mut Buffer) {
 
 /// What makes the terminal show the second, if it shows the first.
 fn paint(shown: &Buffer, wanted: &Buffer, out: &mut Vec<u8>) -> io::Result<()> {
-    pen::write(&differences(shown, wanted), wanted, out)
+    let width = usize::from(wanted.area.width).max(1);
+    let rows = shown.content.chunks(width).zip(wanted.content.chunks(width));
+    let mut writer = pen::Writer::new(wanted, out);
+    let mut differences = Vec::new();
+    for (y, (was, is)) in (0u16..).zip(rows) {
+        differences.clear();
+        compare(was, is, &mut differences);
+        writer.row(y, &differences)?;
+    }
+    writer.end();
+    Ok(())
 }
 
-/// The cells to write. Whoever overwrites a half of a wide character leaves the other half to the
-/// terminal's taste, so that is written too. (ratatui's own comparison leaves it out.)
-fn differences<'a>(shown: &Buffer, wanted: &'a Buffer) -> Vec<(u16, u16, &'a Cell)> {
-    let mut updates = Vec::new();
-    let end = usize::from(wanted.area.width);
-    let rows = shown.content.chunks(end.max(1)).zip(wanted.content.chunks(end.max(1)));
-    for (y, (was, is)) in (0u16..).zip(rows) {
-        // Up to here nobody knows what the row holds.
-        let mut unknown = 0;
-        let mut x = 0;
-        while x < end {
-            if x >= unknown && same(&was[x], &is[x]) {
-                x += 1;
-                continue;
-            }
-            let width = columns(&is[x]);
-            let covered = x..(x + width).min(end);
-            let reach = covered.map(|place| place + columns(&was[place])).max();
-            unknown = unknown.max(reach.unwrap_or(0));
-            updates.push((u16::try_from(x).unwrap_or(u16::MAX), y, &is[x]));
-            x += width;
+/// The cells of a row that are to be written. Whoever overwrites a half of a wide character leaves
+/// the other half to the terminal's taste, so that is written too. (ratatui's own comparison leaves
+/// it out.)
+fn compare<'a>(was: &[Cell], is: &'a [Cell], differences: &mut Vec<(u16, &'a Cell)>) {
+    // Up to here nobody knows what the row holds.
+    let mut unknown = 0;
+    let mut x = 0;
+    while x < is.len() {
+        if x >= unknown && same(&was[x], &is[x]) {
+            x += 1;
+            continue;
         }
+        let width = columns(&is[x]);
+        let covered = x..(x + width).min(is.len());
+        let reach = covered.map(|place| place + columns(&was[place])).max();
+        unknown = unknown.max(reach.unwrap_or(0));
+        differences.push((u16::try_from(x).unwrap_or(u16::MAX), &is[x]));
+        x += width;
     }
-    updates
 }
 
 /// Whether two cells are the same. Nearly all are compared in every frame: most hold one byte.
