@@ -242,18 +242,15 @@ impl Screen {
         self.0.forget();
     }
 
-    /// Draws a frame in the size that the terminal has now. Returns how many bytes it took.
+    /// Draws a frame in the size that the terminal has now.
     ///
     /// # Errors
     /// What the terminal says.
     pub(super) fn draw(
         &mut self,
         draw: impl FnOnce(&mut Buffer) -> Option<Position>,
-    ) -> io::Result<usize> {
+    ) -> io::Result<()> {
         let bytes = self.0.frame(size(), draw)?;
-        if !bytes.is_empty() {
-            write(bytes)?;
-        }
-        Ok(bytes.len())
+        if bytes.is_empty() { Ok(()) } else { write(bytes) }
     }
 }
