@@ -104,7 +104,10 @@ fn replayed(journal: &std::path::Path, columns: u16, rows: u16) -> String {
     let backend = ratatui::backend::TestBackend::new(columns, rows);
     let mut terminal = ratatui::Terminal::new(backend).unwrap();
     let mut cache = RenderCache::default();
-    terminal.draw(|frame| tui::draw(&model, &mut cache, frame, now, 0)).unwrap();
+    let draw = |frame: &mut ratatui::Frame<'_>| {
+        tui::draw(&model, &mut cache, frame.buffer_mut(), now, 0);
+    };
+    terminal.draw(draw).unwrap();
     terminal.backend().to_string()
 }
 

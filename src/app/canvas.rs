@@ -5,8 +5,8 @@
 //! Pure: what is done with the bytes is `terminal`'s matter.
 
 use std::io::{self, Write as _};
+use std::mem;
 
-use ratatui::backend::{Backend, ClearType, WindowSize};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect, Size};
 use unicode_width::UnicodeWidthStr as _;
@@ -21,91 +21,82 @@ const MANY: usize = 300;
 const AT_ONCE: usize = 512;
 
 /// A drawing surface whose frames are bytes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Canvas {
     /// What the terminal shows.
     shown: Buffer,
-    /// What it should show.
+    /// What it should show; between two frames, what it showed before.
     wanted: Buffer,
-    /// The rows in which the two may differ.
-    touched: Vec<bool>,
     /// Where the terminal's cursor is; `None` if it is hidden.
     cursor: Option<Position>,
-    wanted_cursor: Option<Position>,
-    position: Position,
     /// Whether `shown` is known to be true.
     known: bool,
-    size: Size,
     /// The bytes of the newest frame.
-    pub(super) bytes: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 impl Canvas {
-    pub(super) fn new(size: Size) -> Self {
-        let area = Rect::from((Position::ORIGIN, size));
-        Self {
-            shown: Buffer::empty(area),
-            wanted: Buffer::empty(area),
-            touched: Vec::new(),
-            cursor: None,
-            wanted_cursor: None,
-            position: Position::ORIGIN,
-            known: false,
-            size,
-            bytes: Vec::new(),
-        }
-    }
-
-    /// The terminal has this size from now on.
-    pub(super) fn set_size(&mut self, size: Size) {
-        self.size = size;
-    }
-
     /// Nobody knows what the terminal shows: the next frame is written whole.
     pub(super) fn forget(&mut self) {
         self.known = false;
     }
 
-    fn frame(&mut self) -> io::Result<()> {
-        self.bytes.clear();
-        let area = Rect::from((Position::ORIGIN, self.size));
-        if self.wanted.area != area {
-            self.wanted.resize(area);
+    /// What leads a terminal of this size to the next frame. It is drawn on an empty buffer, and
+    /// says where the cursor belongs.
+    pub(super) fn frame(
+        &mut self,
+        size: Size,
+        draw: impl FnOnce(&mut Buffer) -> Option<Position>,
+    ) -> io::Result<&[u8]> {
+        let area = Rect::from((Position::ORIGIN, size));
+        if self.wanted.area == area {
+            self.wanted.reset();
+        } else {
+            self.wanted = Buffer::empty(area);
         }
-        if !self.known || self.shown.area != area {
+        let cursor = draw(&mut self.wanted);
+        settle(&mut self.wanted);
+        self.bytes.clear();
+        if self.known && self.shown.area == area {
+            self.change()?;
+        } else {
             self.known = true;
             self.shown = Buffer::empty(area);
-            self.touched = vec![true; area.height.into()];
             self.cursor = None;
             self.bytes.extend_from_slice(b"\x1b[0m\x1b[?25l\x1b[2J");
-            paint(&self.shown, &self.wanted, &self.touched, &mut self.bytes)?;
-        } else {
-            paint(&self.shown, &self.wanted, &self.touched, &mut self.bytes)?;
-            if self.bytes.len() > MANY
-                && let Some(moved) = Moved::find(&self.shown, &self.wanted)
-            {
-                let mut bytes = Vec::new();
-                moved.write(&mut bytes)?;
-                moved.apply(&mut self.shown);
-                self.touched[moved.rows()].fill(true);
-                paint(&self.shown, &self.wanted, &self.touched, &mut bytes)?;
-                if bytes.len() < self.bytes.len() {
-                    self.bytes = bytes;
-                }
-            }
+            paint(&self.shown, &self.wanted, &mut self.bytes)?;
         }
-        let drawn = !self.bytes.is_empty();
-        let width = usize::from(area.width).max(1);
-        let rows = self.shown.content.chunks_mut(width).zip(self.wanted.content.chunks(width));
-        for ((was, is), touched) in rows.zip(&mut self.touched) {
-            if std::mem::take(touched) {
-                was.clone_from_slice(is);
-            }
+        mem::swap(&mut self.shown, &mut self.wanted);
+        self.place(cursor)?;
+        if self.bytes.len() > AT_ONCE {
+            self.bytes.splice(..0, *b"\x1b[?2026h");
+            self.bytes.extend_from_slice(b"\x1b[?2026l");
         }
-        match (self.cursor, self.wanted_cursor) {
+        Ok(&self.bytes)
+    }
+
+    /// Writes what differs, or moves rows first if that is shorter.
+    fn change(&mut self) -> io::Result<()> {
+        paint(&self.shown, &self.wanted, &mut self.bytes)?;
+        if self.bytes.len() <= MANY {
+            return Ok(());
+        }
+        let Some(moved) = Moved::find(&self.shown, &self.wanted) else { return Ok(()) };
+        let mut bytes = Vec::new();
+        moved.write(&mut bytes)?;
+        moved.apply(&mut self.shown);
+        paint(&self.shown, &self.wanted, &mut bytes)?;
+        if bytes.len() < self.bytes.len() {
+            self.bytes = bytes;
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, cursor: Option<Position>) -> io::Result<()> {
+        match (self.cursor, cursor) {
             (Some(_), None) => self.bytes.extend_from_slice(b"\x1b[?25l"),
             (before, Some(at)) => {
-                if drawn || before != Some(at) {
+                if !self.bytes.is_empty() || before != Some(at) {
                     write!(self.bytes, "\x1b[{};{}H", at.y + 1, at.x + 1)?;
                 }
                 if before.is_none() {
@@ -114,120 +105,79 @@ impl Canvas {
             }
             (None, None) => {}
         }
-        self.cursor = self.wanted_cursor;
-        if self.bytes.len() > AT_ONCE {
-            self.bytes.splice(..0, *b"\x1b[?2026h");
-            self.bytes.extend_from_slice(b"\x1b[?2026l");
-        }
+        self.cursor = cursor;
         Ok(())
+    }
+}
+
+/// Makes cells that look the same the same. Nothing stands behind the second half of a wide
+/// character.
+fn settle(buffer: &mut Buffer) {
+    let width = usize::from(buffer.area.width).max(1);
+    for row in buffer.content.chunks_mut(width) {
+        let mut hidden = 0;
+        for cell in row {
+            if hidden > 0 {
+                hidden -= 1;
+                cell.reset();
+            } else {
+                hidden = columns(cell) - 1;
+                pen::settle(cell);
+            }
+        }
     }
 }
 
 /// What makes the terminal show the second, if it shows the first.
-fn paint(shown: &Buffer, wanted: &Buffer, touched: &[bool], out: &mut Vec<u8>) -> io::Result<()> {
-    pen::write(&differences(shown, wanted, touched), wanted, out)
+fn paint(shown: &Buffer, wanted: &Buffer, out: &mut Vec<u8>) -> io::Result<()> {
+    let width = usize::from(wanted.area.width).max(1);
+    let rows = shown.content.chunks(width).zip(wanted.content.chunks(width));
+    let mut writer = pen::Writer::new(wanted, out);
+    let mut differences = Vec::new();
+    for (y, (was, is)) in (0u16..).zip(rows) {
+        differences.clear();
+        compare(was, is, &mut differences);
+        writer.row(y, &differences)?;
+    }
+    writer.end();
+    Ok(())
 }
 
-/// The cells to write. Whoever overwrites a half of a wide character leaves the other half to the
-/// terminal's taste, so that is written too (ratatui's own comparison leaves it out); and so is what
-/// stands where a terminal may draw more than its room.
-fn differences<'a>(
-    shown: &Buffer,
-    wanted: &'a Buffer,
-    touched: &[bool],
-) -> Vec<(u16, u16, &'a Cell)> {
-    let mut updates = Vec::new();
-    let end = usize::from(wanted.area.width);
-    let rows = shown.content.chunks(end.max(1)).zip(wanted.content.chunks(end.max(1)));
-    for ((y, (was, is)), _) in (0u16..).zip(rows).zip(touched).filter(|(_, touched)| **touched) {
-        // Up to here nobody knows what the row holds.
-        let mut unknown = 0;
-        let mut x = 0;
-        while x < end {
-            let width = columns(&is[x]);
-            if was[x] != is[x] || x < unknown {
-                let covered = x..(x + width).min(end);
-                let reach = covered.map(|place| place + columns(&was[place])).max();
-                unknown = unknown.max(reach.unwrap_or(0)).max(x + pen::widest(&is[x]));
-                updates.push((u16::try_from(x).unwrap_or(u16::MAX), y, &is[x]));
-            }
-            x += width;
+/// The cells of a row that are to be written. Whoever overwrites a half of a wide character leaves
+/// the other half to the terminal's taste, so that is written too (ratatui's own comparison leaves it
+/// out); and so is what stands where a terminal may draw more than its room.
+fn compare<'a>(was: &[Cell], is: &'a [Cell], differences: &mut Vec<(u16, &'a Cell)>) {
+    // Up to here nobody knows what the row holds.
+    let mut unknown = 0;
+    let mut x = 0;
+    while x < is.len() {
+        if x >= unknown && same(&was[x], &is[x]) {
+            x += 1;
+            continue;
         }
+        let width = columns(&is[x]);
+        let covered = x..(x + width).min(is.len());
+        let reach = covered.map(|place| place + columns(&was[place])).max();
+        unknown = unknown.max(reach.unwrap_or(0)).max(x + pen::widest(&is[x]));
+        differences.push((u16::try_from(x).unwrap_or(u16::MAX), &is[x]));
+        x += width;
     }
-    updates
+}
+
+/// Whether two cells are the same. Nearly all are compared in every frame: most hold one byte.
+fn same(a: &Cell, b: &Cell) -> bool {
+    let text = match (a.symbol().as_bytes(), b.symbol().as_bytes()) {
+        ([a], [b]) => a == b,
+        (a, b) => a == b,
+    };
+    text && a.fg == b.fg && a.bg == b.bg && a.modifier == b.modifier
 }
 
 /// How many columns a cell's text takes.
 pub(super) fn columns(cell: &Cell) -> usize {
-    cell.symbol().width().max(1)
-}
-
-impl Backend for Canvas {
-    type Error = io::Error;
-
-    fn draw<'a, I>(&mut self, content: I) -> io::Result<()>
-    where
-        I: Iterator<Item = (u16, u16, &'a Cell)>,
-    {
-        for (x, y, cell) in content {
-            let Some(place) = self.wanted.cell_mut((x, y)) else { continue };
-            if let Some(touched) = self.touched.get_mut(usize::from(y)) {
-                *touched = true;
-            }
-            *place = pen::visible(cell);
-            // Nothing stands behind the second half of a wide character.
-            for behind in 1..u16::try_from(cell.symbol().width()).unwrap_or(1) {
-                if let Some(place) = self.wanted.cell_mut((x + behind, y)) {
-                    place.reset();
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn hide_cursor(&mut self) -> io::Result<()> {
-        self.wanted_cursor = None;
-        Ok(())
-    }
-
-    fn show_cursor(&mut self) -> io::Result<()> {
-        self.wanted_cursor = Some(self.position);
-        Ok(())
-    }
-
-    fn get_cursor_position(&mut self) -> io::Result<Position> {
-        Ok(self.position)
-    }
-
-    fn set_cursor_position<P: Into<Position>>(&mut self, position: P) -> io::Result<()> {
-        self.position = position.into();
-        if self.wanted_cursor.is_some() {
-            self.wanted_cursor = Some(self.position);
-        }
-        Ok(())
-    }
-
-    fn clear(&mut self) -> io::Result<()> {
-        self.clear_region(ClearType::All)
-    }
-
-    fn clear_region(&mut self, _region: ClearType) -> io::Result<()> {
-        self.wanted = Buffer::empty(Rect::from((Position::ORIGIN, self.size)));
-        self.known = false;
-        Ok(())
-    }
-
-    fn size(&self) -> io::Result<Size> {
-        Ok(self.size)
-    }
-
-    fn window_size(&mut self) -> io::Result<WindowSize> {
-        Ok(WindowSize { columns_rows: self.size, pixels: Size::ZERO })
-    }
-
-    /// Works the frame out; it is then in `bytes`.
-    fn flush(&mut self) -> io::Result<()> {
-        self.frame()
+    match cell.symbol() {
+        short if short.len() == 1 => 1,
+        text => text.width().max(1),
     }
 }
 
@@ -235,7 +185,6 @@ impl Backend for Canvas {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use ratatui::Terminal;
     use ratatui::style::{Color, Modifier, Style};
     use unicode_width::UnicodeWidthChar as _;
 
@@ -243,28 +192,27 @@ mod tests {
 
     /// What a terminal shows that gets the frames one after the other.
     struct Shown {
-        terminal: Terminal<Canvas>,
+        canvas: Canvas,
         emulator: vt100::Parser,
     }
 
     impl Shown {
         fn new() -> Self {
             Self {
-                terminal: Terminal::new(Canvas::new(SIZE)).unwrap(),
+                canvas: Canvas::default(),
                 emulator: vt100::Parser::new(SIZE.height, SIZE.width, 0),
             }
         }
 
         /// Returns how many bytes the frame took.
         fn frame(&mut self, rows: &[(String, Style)]) -> usize {
-            self.terminal
-                .draw(|frame| {
-                    for (y, (row, style)) in (0u16..).zip(rows).take(SIZE.height.into()) {
-                        frame.buffer_mut().set_string(1, y, row, *style);
-                    }
-                })
-                .unwrap();
-            let bytes = &self.terminal.backend().bytes;
+            let draw = |buffer: &mut Buffer| {
+                for (y, (row, style)) in (0u16..).zip(rows).take(SIZE.height.into()) {
+                    buffer.set_string(1, y, row, *style);
+                }
+                None
+            };
+            let bytes = self.canvas.frame(SIZE, draw).unwrap();
             self.emulator.process(bytes);
             bytes.len()
         }
@@ -378,23 +326,22 @@ mod tests {
         fn nothing_drifts_beside_what_terminals_disagree_about(
             all in prop::collection::vec(prop::collection::vec(contested(), 12), 1..4),
         ) {
-            let mut canvas = Terminal::new(Canvas::new(SIZE)).unwrap();
+            let mut canvas = Canvas::default();
             let emulator = || vt100::Parser::new(SIZE.height, SIZE.width, 0);
             let (mut own, mut others) = (emulator(), TASTES.map(|taste| (taste, emulator())));
             for rows in all {
-                canvas
-                    .draw(|frame| {
-                        for (y, row) in (0u16..).zip(&rows) {
-                            frame.buffer_mut().set_stringn(0, y, row, 40, Style::new());
-                        }
-                    })
-                    .unwrap();
-                let bytes = &canvas.backend().bytes;
+                let draw = |buffer: &mut Buffer| {
+                    for (y, row) in (0u16..).zip(&rows) {
+                        buffer.set_stringn(0, y, row, 40, Style::new());
+                    }
+                    None
+                };
+                let bytes = canvas.frame(SIZE, draw).unwrap();
                 own.process(bytes);
                 for (taste, other) in &mut others {
                     other.process(drawn(bytes, *taste).as_bytes());
                 }
-                let wanted = &canvas.backend().wanted;
+                let wanted = &canvas.shown;
                 let mut taken = 0;
                 for (at, cell) in wanted.content.iter().enumerate() {
                     let (y, x) = (u16::try_from(at / 40).unwrap(), u16::try_from(at % 40).unwrap());
@@ -418,7 +365,7 @@ mod tests {
     fn at_the_edge_nothing_is_drawn_into_the_next_row() {
         let mut shown = Shown::new();
         shown.frame(&[(format!("{}👨\u{200d}👩\u{200d}👧", " ".repeat(37)), Style::new())]);
-        let bytes = String::from_utf8(shown.terminal.backend().bytes.clone()).unwrap();
+        let bytes = String::from_utf8(shown.canvas.bytes.clone()).unwrap();
         assert!(bytes.contains("\x1b[?7l👨\u{200d}👩\u{200d}👧\x1b[?7h"), "{bytes:?}");
     }
 
@@ -439,7 +386,7 @@ mod tests {
         let row = |text: &str, style| (0..12).map(|_| (text.to_owned(), style)).collect::<Vec<_>>();
         shown.frame(&row("aaa bbb ccc", plain));
         shown.frame(&row("xxx yyy zzz", plain));
-        assert!(!shown.terminal.backend().bytes.contains(&b'C'), "no jump over one blank");
+        assert!(!shown.canvas.bytes.contains(&b'C'), "no jump over one blank");
         let mut coloured = Shown::new();
         coloured.frame(&row("x", plain.fg(Color::Cyan)));
         assert_eq!(coloured.frame(&row("x   ", plain.fg(Color::Cyan))), 0);

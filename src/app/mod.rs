@@ -1,7 +1,7 @@
 //! The event loop: keys, events of the agent, signals and timers go into the model; frames and
 //! commands come out. What they mean is `tui`'s; how the terminal is held is in `terminal`.
 //!
-//! A key is drawn at once; what streams in waits for the next frame, at most 60 a second; an idle
+//! A key is drawn at once; what streams in waits for the next frame, at most 30 a second; an idle
 //! program never wakes.
 
 mod burst;
@@ -53,12 +53,9 @@ use terminal::Screen;
 pub(crate) use terminal::unfit;
 use themes::Themes;
 
-/// Shortest time between two frames of what streams in.
-const FRAME: Duration = Duration::from_millis(16);
-
-/// The same after a frame of so many bytes: rows that move every 16 ms are no easier to read.
-const FRAME_AFTER_MUCH: Duration = Duration::from_millis(33);
-const MUCH: usize = 512;
+/// Shortest time between a frame and the next one of what streams in. Twice as many would cost twice
+/// as much, and be no easier to read.
+const FRAME: Duration = Duration::from_millis(33);
 
 /// Events of the terminal that are taken between two frames.
 const BATCH: usize = 4096;
@@ -164,7 +161,7 @@ impl App {
             tui::update(&mut model, Input::Theme(refused), Instant::now());
         }
         Ok(Self {
-            screen: Screen::new()?,
+            screen: Screen::default(),
             model,
             themes,
             cache: RenderCache::default(),
@@ -235,6 +232,10 @@ impl App {
                         if let Some(left) = self.update(Input::Event(event), handle, signals).await? {
                             return Ok(left);
                         }
+                    }
+                    // Nothing more streams in that could be drawn with it.
+                    if !self.model.is_running() {
+                        self.rested = Instant::now();
                     }
                     Vec::new()
                 }
@@ -413,8 +414,8 @@ impl App {
     fn draw(&mut self) -> io::Result<()> {
         let (model, cache) = (&self.model, &mut self.cache);
         let now = Instant::now();
-        let bytes = self.screen.draw(|frame| tui::draw(model, cache, frame, now, now_ms()))?;
-        self.rested = Instant::now() + if bytes > MUCH { FRAME_AFTER_MUCH } else { FRAME };
+        self.screen.draw(|buf| tui::draw(model, cache, buf, now, now_ms()))?;
+        self.rested = Instant::now() + FRAME;
         self.unseen = true;
         if terminal::is_behind() { Ok(()) } else { self.seen() }
     }

@@ -1,7 +1,7 @@
 //! Rows that stand elsewhere than in the frame before: the terminal can move them itself.
 
+use std::hash::{Hash as _, Hasher};
 use std::io::{self, Write as _};
-use std::ops::Range;
 
 use ratatui::buffer::{Buffer, Cell};
 
@@ -22,28 +22,21 @@ pub(super) struct Moved {
 impl Moved {
     /// The move that seems to save most, if one does. An estimate: who draws finds out.
     pub(super) fn find(shown: &Buffer, wanted: &Buffer) -> Option<Self> {
-        let blank = Cell::default();
-        let height = wanted.area.height;
+        let (was, is) = (numbers(shown), numbers(wanted));
         let width = usize::from(wanted.area.width);
-        let row = |buffer: &'_ Buffer, y: u16| usize::from(y) * usize::from(buffer.area.width);
-        // What row `y` would cost, were `from` there (a blank row if `None`).
-        let cost = |from: Option<u16>, y: u16| -> i64 {
-            let is = &wanted.content[row(wanted, y)..][..width];
-            match from {
-                Some(from) => bytes(shown.content[row(shown, from)..][..width].iter().zip(is)),
-                None => bytes(std::iter::repeat(&blank).zip(is)),
-            }
-        };
-        let in_place: Vec<i64> = (0..height).map(|y| cost(Some(y), y)).collect();
-        let anew: Vec<i64> = (0..height).map(|y| cost(None, y)).collect();
+        let row = |y: u16| usize::from(y) * width..(usize::from(y) + 1) * width;
+        let blank = vec![number(&Cell::EMPTY); width];
+        let rows = 0..wanted.area.height;
+        let in_place: Vec<i64> = rows.clone().map(|y| bytes(&was[row(y)], &is[row(y)])).collect();
+        let anew: Vec<i64> = rows.clone().map(|y| bytes(&blank, &is[row(y)])).collect();
         let mut best: Option<(i64, Self)> = None;
-        for by in 1..=FARTHEST.min(height.saturating_sub(1)) {
+        for by in 1..=FARTHEST.min(rows.end.saturating_sub(1)) {
             for up in [true, false] {
                 // What each row would gain; the run of rows that gains most is the region.
                 let (mut start, mut sum) = (0, 0);
-                for y in 0..height - by {
+                for y in 0..rows.end - by {
                     let (from, to) = if up { (y + by, y) } else { (y, y + by) };
-                    let gain = in_place[usize::from(to)] - cost(Some(from), to);
+                    let gain = in_place[usize::from(to)] - bytes(&was[row(from)], &is[row(to)]);
                     if sum <= 0 {
                         (start, sum) = (y, 0);
                     }
@@ -60,11 +53,6 @@ impl Moved {
             }
         }
         best.map(|(_, moved)| moved)
-    }
-
-    /// The rows of the region.
-    pub(super) fn rows(&self) -> Range<usize> {
-        self.rows.0.into()..self.rows.1.into()
     }
 
     pub(super) fn apply(&self, buffer: &mut Buffer) {
@@ -90,18 +78,63 @@ impl Moved {
 }
 
 /// About what a row costs in which each first cell is to become the second.
-fn bytes<'a>(cells: impl Iterator<Item = (&'a Cell, &'a Cell)>) -> i64 {
+fn bytes(was: &[u64], is: &[u64]) -> i64 {
     let (mut bytes, mut same) = (0, true);
-    for (was, is) in cells {
-        if was == is {
-            same = true;
-            continue;
+    for (was, is) in was.iter().zip(is) {
+        let differs = was != is;
+        if differs {
+            bytes += i64::from((is & LENGTH) as u8) + if same { JUMP } else { 0 };
         }
-        bytes += i64::try_from(is.symbol().len()).unwrap_or(i64::MAX);
-        if same {
-            bytes += JUMP;
-        }
-        same = false;
+        same = !differs;
     }
     bytes
+}
+
+/// Where a cell's number holds how many bytes its text takes.
+const LENGTH: u64 = 0xff;
+
+/// Each cell as a number: every row is compared with many others.
+fn numbers(buffer: &Buffer) -> Vec<u64> {
+    buffer.content.iter().map(number).collect()
+}
+
+/// Cells that are the same have the same, others hardly ever.
+fn number(cell: &Cell) -> u64 {
+    let mut mixed = Mixed(0);
+    cell.hash(&mut mixed);
+    mixed.0 & !LENGTH | (cell.symbol().len() as u64).min(LENGTH)
+}
+
+/// Mixes a few small numbers quickly.
+struct Mixed(u64);
+
+impl Mixed {
+    fn mix(&mut self, number: u64) {
+        self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+impl Hasher for Mixed {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.mix(u64::from(*byte));
+        }
+    }
+
+    fn write_u8(&mut self, number: u8) {
+        self.mix(u64::from(number));
+    }
+
+    fn write_u16(&mut self, number: u16) {
+        self.mix(u64::from(number));
+    }
+
+    /// Which one of an enum's a value is.
+    fn write_isize(&mut self, number: isize) {
+        self.mix(number.cast_unsigned() as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }

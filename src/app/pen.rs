@@ -27,14 +27,12 @@ struct Pen {
 
 const PLAIN: Pen = Pen { fg: Color::Reset, bg: Color::Reset, modifier: Modifier::empty() };
 
-/// A cell without what cannot be seen of it: two that look the same are the same.
-pub(super) fn visible(cell: &Cell) -> Cell {
-    let mut visible = cell.clone();
+/// Takes what cannot be seen from a cell: two that look the same are then the same.
+pub(super) fn settle(cell: &mut Cell) {
     if cell.symbol() == " " && !cell.modifier.intersects(ON_BLANKS) {
-        visible.fg = Color::Reset;
-        visible.modifier = Modifier::empty();
+        cell.fg = Color::Reset;
+        cell.modifier = Modifier::empty();
     }
-    visible
 }
 
 fn is_blank(cell: &Cell) -> bool {
@@ -76,59 +74,93 @@ pub(super) fn widest(cell: &Cell) -> usize {
     cell.symbol().chars().map(most).sum::<usize>().max(columns(cell))
 }
 
-/// Writes cells of this buffer, from the top left to the bottom right.
-pub(super) fn write(
-    cells: &[(u16, u16, &Cell)],
-    buffer: &Buffer,
-    out: &mut Vec<u8>,
-) -> io::Result<()> {
-    let mut pen = PLAIN;
-    // Where the terminal's cursor is.
-    let mut at: Option<(u16, u16)> = None;
-    let mut rest = cells;
-    while let Some(&(x, y, cell)) = rest.first() {
-        match at {
+/// Writes cells of one buffer, from the top left to the bottom right.
+pub(super) struct Writer<'a> {
+    buffer: &'a Buffer,
+    out: &'a mut Vec<u8>,
+    pen: Pen,
+    /// Where the terminal's cursor is.
+    at: Option<(u16, u16)>,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(buffer: &'a Buffer, out: &'a mut Vec<u8>) -> Self {
+        Self { buffer, out, pen: PLAIN, at: None }
+    }
+
+    /// Writes these cells of a row.
+    pub(super) fn row(&mut self, y: u16, cells: &[(u16, &Cell)]) -> io::Result<()> {
+        let mut rest = cells;
+        while let Some(&(x, cell)) = rest.first() {
+            self.go(x, y)?;
+            let blanks = (x..)
+                .zip(rest)
+                .take_while(|(x, (column, cell))| {
+                    column == x && is_blank(cell) && cell.bg == Color::Reset
+                })
+                .count();
+            self.change(self.pen.for_cell(cell));
+            if blanks >= BLANKS {
+                write!(self.out, "\x1b[{blanks}X")?;
+                self.at = Some((x, y));
+                rest = &rest[blanks..];
+                continue;
+            }
+            let columns = columns(cell);
+            if is_sure(cell) {
+                self.out.extend_from_slice(cell.symbol().as_bytes());
+                self.at = Some((x + u16::try_from(columns).unwrap_or(1), y));
+            } else {
+                // Its room is emptied first, the next one is placed anew, and at the edge it goes no
+                // further.
+                let spills = usize::from(x) + widest(cell) > usize::from(self.buffer.area.width);
+                let (stay, go) = if spills { ("\x1b[?7l", "\x1b[?7h") } else { ("", "") };
+                write!(self.out, "\x1b[{columns}X{stay}{}{go}", cell.symbol())?;
+                self.at = None;
+            }
+            rest = &rest[1..];
+        }
+        Ok(())
+    }
+
+    /// Leaves the terminal with the pen that it had.
+    pub(super) fn end(mut self) {
+        self.change(PLAIN);
+    }
+
+    fn go(&mut self, x: u16, y: u16) -> io::Result<()> {
+        match self.at {
             Some(here) if here == (x, y) => {}
             Some((from, row)) if row == y && from < x => {
-                let between = || (from..x).map(|x| &buffer[(x, y)]);
+                let between = || (from..x).map(|x| &self.buffer[(x, y)]);
                 let plain = |cell: &Cell| {
-                    matches!(cell.symbol().as_bytes(), [b' '..=b'~']) && pen.for_cell(cell) == pen
+                    matches!(cell.symbol().as_bytes(), [b' '..=b'~'])
+                        && self.pen.for_cell(cell) == self.pen
                 };
                 if x - from <= BRIDGE && between().all(plain) {
-                    out.extend(between().flat_map(|cell| cell.symbol().bytes()));
+                    self.out.extend(between().flat_map(|cell| cell.symbol().bytes()));
                 } else {
-                    write!(out, "\x1b[{}C", x - from)?;
+                    write!(self.out, "\x1b[{}C", x - from)?;
                 }
             }
-            _ => write!(out, "\x1b[{};{}H", y + 1, x + 1)?,
+            _ => write!(self.out, "\x1b[{};{}H", y + 1, x + 1)?,
         }
-        let blanks = (0u16..)
-            .zip(rest)
-            .take_while(|(n, (column, row, cell))| {
-                (*column, *row) == (x + n, y) && is_blank(cell) && cell.bg == Color::Reset
-            })
-            .count();
-        pen.change(pen.for_cell(cell), out)?;
-        if blanks >= BLANKS {
-            write!(out, "\x1b[{blanks}X")?;
-            at = Some((x, y));
-            rest = &rest[blanks..];
-            continue;
-        }
-        let columns = columns(cell);
-        if is_sure(cell) {
-            out.extend_from_slice(cell.symbol().as_bytes());
-            at = Some((x + u16::try_from(columns).unwrap_or(1), y));
-        } else {
-            // Its room is emptied first, the next one is placed anew, and at the edge it goes no further.
-            let spills = usize::from(x) + widest(cell) > usize::from(buffer.area.width);
-            let (stay, go) = if spills { ("\x1b[?7l", "\x1b[?7h") } else { ("", "") };
-            write!(out, "\x1b[{columns}X{stay}{}{go}", cell.symbol())?;
-            at = None;
-        }
-        rest = &rest[1..];
+        Ok(())
     }
-    pen.change(PLAIN, out)
+
+    fn change(&mut self, to: Pen) {
+        if self.pen == to {
+            return;
+        }
+        let (mut changed, mut anew) = (String::new(), "0;".to_owned());
+        codes(self.pen, to, &mut changed);
+        codes(PLAIN, to, &mut anew);
+        self.pen = to;
+        let shorter = if changed.len() < anew.len() { changed } else { anew };
+        self.out.extend_from_slice(b"\x1b[");
+        self.out.extend_from_slice(shorter.trim_end_matches(';').as_bytes());
+        self.out.push(b'm');
+    }
 }
 
 impl Pen {
@@ -139,26 +171,14 @@ impl Pen {
         }
         Self { fg: cell.fg, bg: cell.bg, modifier: cell.modifier }
     }
-
-    fn change(&mut self, to: Self, out: &mut Vec<u8>) -> io::Result<()> {
-        if *self == to {
-            return Ok(());
-        }
-        let anew = [vec!["0".to_owned()], codes(PLAIN, to)].concat().join(";");
-        let changed = codes(*self, to).join(";");
-        *self = to;
-        let shorter = if changed.len() < anew.len() { changed } else { anew };
-        write!(out, "\x1b[{shorter}m")
-    }
 }
 
-/// What leads from one pen to another.
-fn codes(from: Pen, to: Pen) -> Vec<String> {
-    let mut codes: Vec<String> = Vec::new();
+/// What leads from one pen to another, each code with a semicolon behind it.
+fn codes(from: Pen, to: Pen, out: &mut String) {
     let mut kept = from.modifier;
     for (modifiers, off) in OFF {
         if (from.modifier - to.modifier).intersects(modifiers) {
-            codes.push(off.to_owned());
+            out.push_str(off);
             kept -= modifiers;
         }
     }
@@ -168,44 +188,43 @@ fn codes(from: Pen, to: Pen) -> Vec<String> {
         kept -= strength;
     }
     let added = MODIFIERS.iter().filter(|(modifier, _)| (to.modifier - kept).contains(*modifier));
-    codes.extend(added.map(|(_, on)| (*on).to_owned()));
+    out.extend(added.map(|(_, on)| *on));
     if to.fg != from.fg {
-        codes.push(color(to.fg, 30));
+        color(to.fg, 30, out);
     }
     if to.bg != from.bg {
-        codes.push(color(to.bg, 40));
+        color(to.bg, 40, out);
     }
-    codes
 }
 
 const MODIFIERS: [(Modifier, &str); 9] = [
-    (Modifier::BOLD, "1"),
-    (Modifier::DIM, "2"),
-    (Modifier::ITALIC, "3"),
-    (Modifier::UNDERLINED, "4"),
-    (Modifier::SLOW_BLINK, "5"),
-    (Modifier::RAPID_BLINK, "6"),
-    (Modifier::REVERSED, "7"),
-    (Modifier::HIDDEN, "8"),
-    (Modifier::CROSSED_OUT, "9"),
+    (Modifier::BOLD, "1;"),
+    (Modifier::DIM, "2;"),
+    (Modifier::ITALIC, "3;"),
+    (Modifier::UNDERLINED, "4;"),
+    (Modifier::SLOW_BLINK, "5;"),
+    (Modifier::RAPID_BLINK, "6;"),
+    (Modifier::REVERSED, "7;"),
+    (Modifier::HIDDEN, "8;"),
+    (Modifier::CROSSED_OUT, "9;"),
 ];
 
 /// What switches them off.
 const OFF: [(Modifier, &str); 7] = [
-    (Modifier::BOLD.union(Modifier::DIM), "22"),
-    (Modifier::ITALIC, "23"),
-    (Modifier::UNDERLINED, "24"),
-    (Modifier::SLOW_BLINK.union(Modifier::RAPID_BLINK), "25"),
-    (Modifier::REVERSED, "27"),
-    (Modifier::HIDDEN, "28"),
-    (Modifier::CROSSED_OUT, "29"),
+    (Modifier::BOLD.union(Modifier::DIM), "22;"),
+    (Modifier::ITALIC, "23;"),
+    (Modifier::UNDERLINED, "24;"),
+    (Modifier::SLOW_BLINK.union(Modifier::RAPID_BLINK), "25;"),
+    (Modifier::REVERSED, "27;"),
+    (Modifier::HIDDEN, "28;"),
+    (Modifier::CROSSED_OUT, "29;"),
 ];
 
 /// The code of a colour; `base` is 30 for the text, 40 for what is behind it.
-fn color(color: Color, base: u8) -> String {
-    let named = |n: u8| if n < 8 { (base + n).to_string() } else { (base + 52 + n).to_string() };
-    match color {
-        Color::Reset => (base + 9).to_string(),
+fn color(color: Color, base: u8, out: &mut String) {
+    let named = |n: u8| if n < 8 { base + n } else { base + 52 + n };
+    let code = match color {
+        Color::Reset => base + 9,
         Color::Black => named(0),
         Color::Red => named(1),
         Color::Green => named(2),
@@ -222,7 +241,8 @@ fn color(color: Color, base: u8) -> String {
         Color::LightMagenta => named(13),
         Color::LightCyan => named(14),
         Color::White => named(15),
-        Color::Indexed(n) => format!("{};5;{n}", base + 8),
-        Color::Rgb(r, g, b) => format!("{};2;{r};{g};{b}", base + 8),
-    }
+        Color::Indexed(n) => return *out += &format!("{};5;{n};", base + 8),
+        Color::Rgb(r, g, b) => return *out += &format!("{};2;{r};{g};{b};", base + 8),
+    };
+    *out += &format!("{code};");
 }

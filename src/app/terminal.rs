@@ -17,8 +17,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
-use ratatui::layout::Size;
-use ratatui::{Frame, Terminal};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Size};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 use rustix::termios::{QueueSelector, tcflush};
@@ -233,29 +233,24 @@ pub(super) fn size() -> Size {
 }
 
 /// What frames are drawn on: one `write(2)` a frame.
-pub(super) struct Screen(Terminal<Canvas>);
+#[derive(Default)]
+pub(super) struct Screen(Canvas);
 
 impl Screen {
-    pub(super) fn new() -> io::Result<Self> {
-        Ok(Self(Terminal::new(Canvas::new(size()))?))
-    }
-
     /// Nobody knows what the terminal shows: the next frame is written whole.
     pub(super) fn forget(&mut self) {
-        self.0.backend_mut().forget();
+        self.0.forget();
     }
 
-    /// Draws a frame in the size that the terminal has now. Returns how many bytes it took.
+    /// Draws a frame in the size that the terminal has now.
     ///
     /// # Errors
     /// What the terminal says.
-    pub(super) fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<usize> {
-        self.0.backend_mut().set_size(size());
-        self.0.draw(render)?;
-        let bytes = self.0.backend().bytes.as_slice();
-        if !bytes.is_empty() {
-            write(bytes)?;
-        }
-        Ok(bytes.len())
+    pub(super) fn draw(
+        &mut self,
+        draw: impl FnOnce(&mut Buffer) -> Option<Position>,
+    ) -> io::Result<()> {
+        let bytes = self.0.frame(size(), draw)?;
+        if bytes.is_empty() { Ok(()) } else { write(bytes) }
     }
 }

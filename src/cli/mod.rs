@@ -341,8 +341,13 @@ fn is_connection(argument: &Arg) -> bool {
 }
 
 fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Error> {
-    let mut command = command_line();
-    let matches = command.try_get_matches_from_mut(arguments)?;
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let mut command = Arguments::command();
+    let matches = match command.try_get_matches_from_mut(&arguments) {
+        Ok(matches) => matches,
+        // Help, or what is wrong: only what is printed shows where each argument means something.
+        Err(_) => command_line().try_get_matches_from(arguments)?,
+    };
     if let Some((name, given)) = matches.subcommand()
         && WITHOUT_MODEL.contains(&name)
     {

@@ -12,7 +12,7 @@ use super::{Connection, UsageError, models};
 use crate::agent::{self, Connect, HttpModel};
 use crate::config::{Choice, ChoiceError, File, profile_names};
 use crate::conversation::{Destination, KeyState, Profile, ProfileRow};
-use crate::net::{Client, Proxies};
+use crate::net::{Client, Limits, Proxies};
 use crate::offline;
 use crate::text::Secrets;
 
@@ -25,7 +25,9 @@ pub(super) struct Switchboard {
     ways: Ways,
     /// The profile in force.
     present: String,
-    client: Client,
+    limits: Limits,
+    /// Made for the first connection: after the first frame.
+    client: Option<Client>,
     /// The keys that are known by now; commands' outputs and servers' answers are looked through.
     secrets: Secrets,
     /// Keeps the offline model alive.
@@ -57,8 +59,8 @@ impl Switchboard {
         };
         let started = (name.clone(), profile.model.clone());
         let ways = Ways { arguments, started, file: loaded.file.clone() };
-        let client = Client::with(loaded.limits(), Proxies::from_env());
-        Self { ways, present: name, client, secrets, server: None }
+        let limits = loaded.limits();
+        Self { ways, present: name, limits, client: None, secrets, server: None }
     }
 
     /// Makes the connection.
@@ -66,7 +68,9 @@ impl Switchboard {
     /// # Errors
     /// If the offline model cannot listen on a loopback port.
     pub(super) async fn open(&mut self, way: Way) -> std::io::Result<agent::Connection<HttpModel>> {
-        way.open(&self.client, &self.secrets, &mut self.server).await
+        let make = || Client::with(self.limits, Proxies::from_env());
+        let client = self.client.get_or_insert_with(make);
+        way.open(client, &self.secrets, &mut self.server).await
     }
 }
 

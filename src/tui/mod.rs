@@ -31,7 +31,7 @@ mod update;
 use crate::text::say;
 use std::time::Instant;
 
-use ratatui::Frame;
+use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 pub use copy::{Copied, CopyTo};
@@ -89,21 +89,21 @@ struct View<'a> {
     unix_ms: u64,
 }
 
-/// Draws the whole screen. Only what is visible is laid out anew; `now_unix_ms` is the wall clock
-/// that records are stamped with.
+/// Draws the whole screen on an empty buffer of its size, and returns where the cursor belongs. Only
+/// what is visible is laid out anew; `now_unix_ms` is the wall clock that records are stamped with.
 pub fn draw(
     model: &Model,
     cache: &mut RenderCache,
-    frame: &mut Frame<'_>,
+    buf: &mut Buffer,
     now: Instant,
     now_unix_ms: u64,
-) {
+) -> Option<Position> {
     let theme = &model.setup.theme;
     let view = View { model, theme, now, unix_ms: now_unix_ms };
-    let screen = frame.area();
+    let screen = buf.area;
     cache.shown = Shown { size: (screen.width, screen.height), ..Shown::default() };
     if screen.is_empty() {
-        return;
+        return None;
     }
     let panel = match (&model.approval, &model.offer) {
         (Some(approval), _) => {
@@ -116,8 +116,9 @@ pub fn draw(
     let areas = layout::areas(screen, model, panel);
     cache.shown.areas = areas;
     let context = model.context(now);
-    let buf = frame.buffer_mut();
-    buf.set_style(screen, theme.style(Look::Text));
+    for cell in &mut buf.content {
+        cell.set_style(theme.style(Look::Text));
+    }
     status::draw(&view, areas.status, buf);
     draw_panes(
         &view,
@@ -166,9 +167,7 @@ pub fn draw(
         cache.shown.offer = false;
         cursor = None;
     }
-    if let Some(Position { x, y }) = cursor {
-        frame.set_cursor_position((x, y));
-    }
+    cursor
 }
 
 fn draw_panes(
@@ -177,7 +176,7 @@ fn draw_panes(
     areas: &Areas,
     with_keys: Option<Focus>,
     shape: Shape,
-    buf: &mut ratatui::buffer::Buffer,
+    buf: &mut Buffer,
 ) {
     let theme = view.theme;
     let model = view.model;
@@ -234,7 +233,7 @@ fn draw_panes(
 }
 
 fn pane(
-    buf: &mut ratatui::buffer::Buffer,
+    buf: &mut Buffer,
     area: Rect,
     focused: bool,
     title: &[(String, Look)],
@@ -242,7 +241,7 @@ fn pane(
 ) -> Rect {
     let pieces: Vec<paint::Piece<'_>> =
         title.iter().map(|(text, look)| (text.as_str(), *look)).collect();
-    paint::pane(buf, area, focused, &pieces, theme)
+    paint::frame(buf, area, focused, &pieces, theme)
 }
 
 /// The title of a pane; where the panes are tabs, the names of all. What is opened in it comes

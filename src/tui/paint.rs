@@ -3,7 +3,8 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::widgets::{Block, BorderType, Clear, Widget as _};
+use ratatui::style::Style;
+use ratatui::widgets::{BorderType, Clear, Widget as _};
 
 use super::theme::{Look, Theme};
 use crate::text;
@@ -27,11 +28,30 @@ pub(super) fn pieces(
             break;
         }
         let cut = text::fit(piece, room.into());
-        let (end, _) = buf.set_stringn(x + used, y, &*cut, room.into(), theme.style(*look));
-        used = end.saturating_sub(x);
+        used += words(buf, (x + used, y), room, &cut, theme.style(*look));
         if cut.len() != piece.len() {
             break;
         }
+    }
+    used
+}
+
+/// Draws as much of a text as there is room for; returns the columns used. The text is safe already.
+pub(super) fn words(
+    buf: &mut Buffer,
+    (x, y): (u16, u16),
+    columns: u16,
+    text: &str,
+    style: Style,
+) -> u16 {
+    if !text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return buf.set_stringn(x, y, text, columns.into(), style).0 - x;
+    }
+    let columns = columns.min(buf.area.right().saturating_sub(x));
+    let mut used = 0;
+    for (at, byte) in (x..).zip(text.bytes()).take(columns.into()) {
+        buf[(at, y)].set_char(byte.into()).set_style(style);
+        used += 1;
     }
     used
 }
@@ -83,6 +103,17 @@ pub(super) fn pane(
     theme: &Theme,
 ) -> Rect {
     clear(buf, area, theme);
+    frame(buf, area, focused, title, theme)
+}
+
+/// Draws a pane's border around an area that is empty.
+pub(super) fn frame(
+    buf: &mut Buffer,
+    area: Rect,
+    focused: bool,
+    title: &[Piece<'_>],
+    theme: &Theme,
+) -> Rect {
     let look = if focused { Look::Text } else { Look::Border };
     border(buf, area, BorderType::Rounded, look, theme);
     if area.width > 4 && area.height > 0 {
@@ -96,7 +127,29 @@ pub(super) fn pane(
 
 /// Draws a border of this kind.
 pub(super) fn border(buf: &mut Buffer, area: Rect, kind: BorderType, look: Look, theme: &Theme) {
-    Block::bordered().border_type(kind).border_style(theme.style(look)).render(area, buf);
+    let area = area.intersection(buf.area);
+    if area.is_empty() {
+        return;
+    }
+    let lines = kind.to_border_set();
+    let (left, right) = (area.x, area.right() - 1);
+    let (top, bottom) = (area.y, area.bottom() - 1);
+    let style = theme.style(look);
+    let mut put = |x, y, line| {
+        buf[(x, y)].set_symbol(line).set_style(style);
+    };
+    for x in left..=right {
+        put(x, top, lines.horizontal_top);
+        put(x, bottom, lines.horizontal_bottom);
+    }
+    for y in top..=bottom {
+        put(left, y, lines.vertical_left);
+        put(right, y, lines.vertical_right);
+    }
+    put(right, bottom, lines.bottom_right);
+    put(right, top, lines.top_right);
+    put(left, bottom, lines.bottom_left);
+    put(left, top, lines.top_left);
 }
 
 /// What a border leaves, less one column of air at each side.

@@ -6,6 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use unicode_segmentation::UnicodeSegmentation as _;
 
+use super::paint;
 use super::search::{find, holds};
 use super::theme::{Look, Theme};
 use crate::text::{self, Show};
@@ -300,15 +301,15 @@ impl Rows {
     fn draw_row(&self, row: &Row, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let lead = &self.leads[row.lead.clone()];
         if !lead.is_empty() {
-            let room = row.indent.min(area.width).into();
-            buf.set_stringn(area.x, area.y, lead, room, theme.style(row.lead_look));
+            let room = row.indent.min(area.width);
+            paint::words(buf, (area.x, area.y), room, lead, theme.style(row.lead_look));
         }
         let x = area.x.saturating_add(row.indent);
         let Some(columns) = area.right().checked_sub(x).filter(|columns| *columns > 0) else {
             return;
         };
         let text = &self.text[row.range.clone()];
-        buf.set_stringn(x, area.y, text, columns.into(), theme.style(row.look));
+        paint::words(buf, (x, area.y), columns, text, theme.style(row.look));
         let first = self.spans.partition_point(|span| span.range.end <= row.range.start);
         for span in self.spans[first..].iter().take_while(|span| span.range.start < row.range.end) {
             let place = Rect { x, width: columns, ..area };

@@ -10,6 +10,8 @@
 
 use std::ops::ControlFlow;
 
+use memchr::memchr2;
+
 /// The longest line, and the longest data of one event, in bytes.
 pub(super) const CAP: usize = 10 * 1024 * 1024;
 
@@ -58,7 +60,7 @@ impl Parser {
                 self.read += 1;
                 continue;
             }
-            let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+            let end = memchr2(b'\n', b'\r', rest);
             let piece = &rest[..end.unwrap_or(rest.len())];
             if self.line.len() + piece.len() > CAP {
                 return Err(TooLong);

@@ -21,9 +21,9 @@ use limpid::tui::{
 };
 use limpid::wire::exchange::Kept;
 use limpid::wire::{Assembler, Dialect, Format, Parameters, Settings};
-use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
+use ratatui::{Frame, Terminal};
 use unicode_width::UnicodeWidthStr as _;
 
 pub struct Stage {
@@ -258,7 +258,12 @@ impl Stage {
 
     fn draw(&mut self) {
         let Self { model, cache, terminal, now, unix_ms, .. } = self;
-        terminal.draw(|frame| tui::draw(model, cache, frame, *now, *unix_ms)).unwrap();
+        let draw = |frame: &mut Frame<'_>| {
+            if let Some(at) = tui::draw(model, cache, frame.buffer_mut(), *now, *unix_ms) {
+                frame.set_cursor_position(at);
+            }
+        };
+        terminal.draw(draw).unwrap();
         model.frame_shown(cache, *now);
     }
 

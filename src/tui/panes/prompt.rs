@@ -332,7 +332,7 @@ pub(in crate::tui) fn draw(
     buf: &mut Buffer,
 ) -> Option<Position> {
     let inside = if framed {
-        paint::pane(
+        paint::frame(
             buf,
             area,
             focused,

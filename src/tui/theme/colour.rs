@@ -53,10 +53,37 @@ pub(super) fn mixture(index: u8) -> Option<[u8; 3]> {
     }
 }
 
+/// Of the cube only the colour can be it whose every part is nearest, of the greys any.
 fn nearest(colour: [u8; 3]) -> u8 {
+    let step = |part: u8| (0u8..6).min_by_key(|step| STEPS[usize::from(*step)].abs_diff(part));
+    let [red, green, blue] = colour.map(|part| step(part).unwrap_or(0));
     let distance = |index: &u8| -> u32 {
         let other = mixture(*index).unwrap_or_default();
         colour.iter().zip(other).map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).sum()
     };
-    (16..=255).min_by_key(distance).unwrap_or(16)
+    let of_cube = 16 + 36 * red + 6 * green + blue;
+    std::iter::once(of_cube).chain(232..=255).min_by_key(distance).unwrap_or(of_cube)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_other_colour_of_the_256_is_nearer() {
+        let distance = |colour: [u8; 3], index: u8| -> u32 {
+            let other = mixture(index).unwrap();
+            colour.iter().zip(other).map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).sum()
+        };
+        let parts = || (0..=255u8).step_by(17).chain([94, 96, 115, 116, 246]);
+        for red in parts() {
+            for green in parts() {
+                for blue in parts() {
+                    let colour = [red, green, blue];
+                    let least = (16..=255).map(|index| distance(colour, index)).min();
+                    assert_eq!(Some(distance(colour, nearest(colour))), least, "{colour:?}");
+                }
+            }
+        }
+    }
 }
