@@ -219,8 +219,13 @@ pub fn head_words(turn: &Turn, parts: &[Arc<Part>], previous: &[Arc<Part>]) -> [
     [messages, bytes, format!("sha {sha}"), prefix]
 }
 
-/// Roles of the messages in order, equal neighbours counted: `system user assistant tool×3`.
+/// The roles of the wire messages in order, those in a row counted: `system user×2 assistant`.
 pub fn roles(parts: &[Arc<Part>]) -> String {
+    in_a_row(&role_runs(parts))
+}
+
+/// The roles of the wire messages in order, each with how often it stands in a row.
+pub fn role_runs(parts: &[Arc<Part>]) -> Vec<(&str, usize)> {
     let mut runs: Vec<(&str, usize)> = Vec::new();
     for part in parts {
         if let Slot::MessageStart(role) = &part.slot {
@@ -230,11 +235,22 @@ pub fn roles(parts: &[Arc<Part>]) -> String {
             }
         }
     }
-    let words: Vec<String> = runs
-        .into_iter()
-        .map(|(role, count)| if count == 1 { role.to_owned() } else { format!("{role}×{count}") })
-        .collect();
-    words.join(" ")
+    runs
+}
+
+/// Roles and their counts in words: `user×2 assistant`.
+pub fn in_a_row(counted: &[(&str, usize)]) -> String {
+    let mut words = String::new();
+    for (role, count) in counted {
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(role);
+        if *count > 1 {
+            words.push_str(&format!("×{count}"));
+        }
+    }
+    words
 }
 
 /// How many wire messages the parts hold.

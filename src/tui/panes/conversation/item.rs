@@ -90,7 +90,7 @@ pub(super) fn turn(number: TurnNumber, session: &Session) -> Item {
             1 => say!("turn {number} → 1 message", number = number),
             _ => say!("turn {number} → {count} messages", number = number, count = count),
         },
-        roles: Roles::of(outline::roles(&parts)),
+        roles: Roles::of(&outline::role_runs(&parts)),
         bytes: session.turn(number).map_or(0, |turn| turn.request.bytes),
     }
 }
@@ -345,10 +345,12 @@ impl Roles {
     /// roles in each turn: they are neither kept nor measured again in each frame.
     const MOST: usize = 400;
 
-    fn of(in_order: String) -> Self {
-        let counted = counts(&in_order);
-        let in_order = if in_order.len() > Self::MOST { counted.clone() } else { in_order };
-        Self { in_order, counted }
+    fn of(runs: &[(&str, usize)]) -> Self {
+        let counted = outline::in_a_row(&counts(runs));
+        let in_order =
+            if runs.len() > Self::MOST { String::new() } else { outline::in_a_row(runs) };
+        let fits = (1..=Self::MOST).contains(&in_order.len());
+        Self { in_order: if fits { in_order } else { counted.clone() }, counted }
     }
 }
 
@@ -381,19 +383,13 @@ pub(super) fn separator(
 }
 
 /// How often each role occurs, in order of appearance: `system user assistant×3 tool×3`.
-fn counts(roles: &str) -> String {
+fn counts<'a>(runs: &[(&'a str, usize)]) -> Vec<(&'a str, usize)> {
     let mut counted: Vec<(&str, usize)> = Vec::new();
-    for word in roles.split(' ') {
-        let (role, times) = word.split_once('×').unwrap_or((word, "1"));
-        let times = times.parse().unwrap_or(1);
-        match counted.iter_mut().find(|(known, _)| *known == role) {
+    for (role, times) in runs {
+        match counted.iter_mut().find(|(known, _)| known == role) {
             Some((_, count)) => *count += times,
-            None => counted.push((role, times)),
+            None => counted.push((role, *times)),
         }
     }
-    let word = |(role, count): (&str, usize)| match count {
-        1 => role.to_owned(),
-        _ => format!("{role}×{count}"),
-    };
-    counted.into_iter().map(word).collect::<Vec<_>>().join(" ")
+    counted
 }
