@@ -6,6 +6,7 @@ mod support;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::time::Duration;
 
 use limpid::conversation::{Asker, CallStatus, TurnNumber};
 use limpid::session;
@@ -363,23 +364,26 @@ fn what_is_no_journal_holds_nobody_up_and_is_told_in_a_sentence() {
 }
 
 #[test]
-fn of_two_sessions_in_the_same_second_the_later_one_is_the_last() {
+fn the_last_session_is_the_one_that_was_written_to_last() {
     let sessions = tempfile::tempdir().unwrap();
     let work = Path::new("/work");
-    // The number of a process tells nothing, and starts anew.
-    for (name, created, directory) in [
-        ("2026-01-01-000001-fff", 1_767_225_601_900_u64, "/work"),
+    // Names tell when a session was begun, and the number of a process.
+    for (name, used, directory) in [
+        ("2026-01-01-000001-fff", 1_767_225_901_900_u64, "/work"),
         ("2026-01-01-000002-7ffe", 1_767_225_602_100, "/work"),
         ("2026-01-01-000002-12", 1_767_225_602_800, "/work"),
-        ("2026-01-01-000002-9", 1_767_225_602_900, "/elsewhere"),
+        ("2026-01-01-000003-9", 1_767_226_602_900, "/elsewhere"),
     ] {
         let path = sessions.path().join(name);
         std::fs::create_dir(&path).unwrap();
         let header = format!(
-            "{{\"limpid_journal\":1,\"session\":\"{name}\",\"directory\":\"{directory}\",\"created\":{created}}}\n"
+            "{{\"limpid_journal\":1,\"session\":\"{name}\",\"directory\":\"{directory}\",\"created\":1}}\n"
         );
-        std::fs::write(path.join("journal.jsonl"), header).unwrap();
+        let journal = path.join("journal.jsonl");
+        std::fs::write(&journal, header).unwrap();
+        let journal = std::fs::File::options().append(true).open(journal).unwrap();
+        journal.set_modified(std::time::UNIX_EPOCH + Duration::from_millis(used)).unwrap();
     }
     let last = session::latest_of(sessions.path(), work).unwrap().unwrap();
-    assert!(last.ends_with("2026-01-01-000002-12"), "{}", last.display());
+    assert!(last.ends_with("2026-01-01-000001-fff"), "{}", last.display());
 }

@@ -86,6 +86,34 @@ fn the_last_one_is_taken_back_or_removed() {
 }
 
 #[test]
+fn any_of_them_is_taken_out_edited_in_its_place_or_removed() {
+    let mut stage = running(80, 24);
+    for text in ["two", "three", "four"] {
+        submit(&mut stage, text);
+    }
+    stage.press(KeyCode::Up);
+    stage.press(KeyCode::Up);
+    stage.press(KeyCode::Up);
+    assert!(stage.screen().contains("   · three\n   · four\n"), "{}", stage.screen());
+    stage.press(KeyCode::Up);
+    assert!(stage.screen().contains(" 2 queued"), "the first stays out: {}", stage.screen());
+    stage.type_text(" and more");
+    stage.press(KeyCode::Enter);
+    let screen = stage.screen();
+    assert!(screen.contains("   · two and more\n   · three\n   · four\n"), "{screen}");
+    // The middle one is removed for good, as any text of the prompt is.
+    stage.press(KeyCode::Up);
+    stage.press(KeyCode::Up);
+    ctrl(&mut stage, 'u');
+    let screen = stage.screen();
+    assert!(screen.contains("   · two and more\n   · four\n"), "{screen}");
+    // What is written then is no edit of it.
+    submit(&mut stage, "five");
+    let screen = stage.screen();
+    assert!(screen.contains("   · two and more\n   · four\n   · five\n"), "{screen}");
+}
+
+#[test]
 fn one_key_sends_the_next_into_the_running_turn() {
     let mut stage = running(80, 24);
     submit(&mut stage, "two");

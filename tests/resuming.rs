@@ -187,16 +187,22 @@ fn a_call_that_waited_was_not_run_and_must_be_decided_again() {
 fn of_a_command_that_had_begun_nobody_knows_the_outcome() {
     let world = World::new();
     let server = Server::start(vec![
-        calls(&["echo once >> ran; sleep 4242", "echo second >> ran"]),
+        calls(&["echo once >> ran; echo begun; sleep 4242", "echo second >> ran"]),
         text("I see."),
     ]);
     let mut screen = start(&world, &server, &["--yolo"]);
     screen.ask("go");
+    // Of two calls the one that runs shows what it writes.
+    screen.shows("│ begun");
     wait_until("the command runs", || is_running("sleep 4242"));
     kill(screen);
     wait_until("it ends with limpid", || !is_running("sleep 4242"));
     let mut screen = resume(&world, &server, &["--yolo"]);
     assert!(screen.text().contains("outcome unknown"), "{}", screen.text());
+    assert!(screen.text().contains("known. Look first; /continue goes on."), "{}", screen.text());
+    let receipt = world.journal();
+    let receipt = receipt.lines().find(|line| line.contains(r#""status":"unknown""#)).unwrap();
+    assert!(receipt.contains(r#""produced":6,"#) && receipt.contains("outputs/"), "{receipt}");
     screen.ask("what now?");
     screen.shows("I see.");
     let told = messages(&server.requests()[1]);
@@ -338,6 +344,29 @@ fn what_cannot_be_resumed_says_why() {
     let before = world.journal();
     assert!(refused(&world, &["resume", &name]).contains("cannot be used"));
     assert_eq!(world.journal(), before);
+}
+
+/// The one that was used last, not the one that was made last.
+#[test]
+fn without_a_name_the_session_that_was_used_last_goes_on() {
+    let world = World::new();
+    for prompt in ["the older one", "the newer one"] {
+        let made = world.run(&["exec", "--offline", "--offline-pace", "full", prompt]);
+        assert!(made.status.success());
+    }
+    let older = world.sessions()[0].file_name().unwrap().to_str().unwrap().to_owned();
+    let mut screen = Screen::open(&world, &["resume", &older], 120, 40, &[]);
+    screen.shows("the older one");
+    screen.rests();
+    quit(screen);
+    let mut screen = Screen::open(&world, &["resume"], 120, 40, &[]);
+    screen.shows("the older one");
+    screen.rests();
+    let again = screen.text();
+    assert_eq!(again.matches("resumed: every command asks again").count(), 1, "{again}");
+    quit(screen);
+    let listed = world.run(&["inspect"]);
+    assert!(String::from_utf8(listed.stdout).unwrap().starts_with(&older));
 }
 
 /// A session as it was when limpid was killed with so much of its journal written.

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use super::log;
 use crate::conversation::{CallId, Event, Progress, Record, Stamped, TurnNumber};
-use crate::session::Journal;
+use crate::session::{Journal, output_name};
 use crate::wire::ResponseHead;
 
 /// Writes records and hands events on.
@@ -125,8 +125,7 @@ impl Recorder {
     pub fn output_file(&mut self, call: &CallId) -> Option<PathBuf> {
         let Store::Open(journal) = &self.store else { return None };
         self.outputs = self.outputs.saturating_add(1);
-        let name: String = call.0.chars().filter(char::is_ascii_alphanumeric).take(40).collect();
-        Some(journal.path().join(format!("outputs/{:04}-{name}.txt", self.outputs)))
+        Some(journal.path().join(output_name(self.outputs, call)))
     }
 
     /// Makes all records survive a power loss.

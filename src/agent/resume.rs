@@ -14,7 +14,7 @@ use crate::conversation::{
     Failure, FailureKind, Origin, Place, Profile, Progress, ProposedCall, Receipt, Record, Reply,
     Response, Role, Session, TransitionReason, TurnNumber,
 };
-use crate::session::{read_exchange, whole_body};
+use crate::session::{kept_output, read_exchange, whole_body};
 use crate::wire::exchange::{Kept, KeptResponse};
 use crate::wire::{Decoder, End, Format};
 
@@ -32,7 +32,6 @@ impl<M: Model> Loop<M> {
     pub(super) async fn resume(&mut self, session: &Session) {
         self.state = session.state();
         self.outgoing.take_up(session);
-        self.recorder.record(Record::Resumed).await;
         if let Some((turn, exchange)) = unread(session) {
             self.close_exchange(turn, exchange, session.profile.as_ref()).await;
         }
@@ -41,6 +40,7 @@ impl<M: Model> Loop<M> {
         if session.ended.is_none() && !session.turns.is_empty() {
             self.close_prompt().await;
         }
+        self.recorder.record(Record::Resumed).await;
     }
 
     /// Keeps what had arrived of a reply: all of it, or as after a connection that broke.
@@ -159,7 +159,10 @@ impl<M: Model> Loop<M> {
             None => CallStatus::NotRun("limpid ended before it was started".to_owned()),
         };
         let sent = if output.is_none() { text.len() as u64 } else { 0 };
-        let receipt = Receipt { sent, ..Receipt::default() };
+        let session = self.recorder.saved_in();
+        let kept = session.get().and_then(|session| kept_output(session, call));
+        let (file, produced) = kept.map_or((None, 0), |(file, bytes)| (Some(file), bytes));
+        let receipt = Receipt { sent, produced, file, ..Receipt::default() };
         let finished = CallFinished { call: call.clone(), status, duration_ms: 0, receipt, output };
         self.recorder.record(Record::CallFinished(finished)).await;
     }

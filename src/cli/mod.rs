@@ -181,7 +181,7 @@ enum Subcommands {
         #[arg(long)]
         json: bool,
     },
-    /// Go on with a session: the newest of this directory, or the one of this name
+    /// Go on with a session: the one last used in this directory, or the one of this name
     ///
     /// It goes on in its own directory and with its own model, unless an option names another.
     /// Nothing that had not ended is repeated: what was open is named, and every command asks again.
@@ -337,7 +337,7 @@ fn command_line() -> Command {
 }
 
 fn is_connection(argument: &Arg) -> bool {
-    argument.is_global_set() && argument.get_id() != "log"
+    argument.is_global_set() && argument.get_id() != "log" && argument.get_id() != "lang"
 }
 
 fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Error> {

@@ -93,8 +93,8 @@ pub enum Record {
     Revoked,
     /// The loop ended and waits for the next prompt.
     Ended(TransitionReason),
-    /// limpid was started anew on this session, after it had ended. What was allowed for the session
-    /// is not any more; how what had not ended by then is closed, the records that follow say.
+    /// limpid was started anew on this session, after it had ended. How what was open by then ended,
+    /// the records before say. What was allowed for the session is not any more.
     Resumed,
 }
 

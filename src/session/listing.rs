@@ -36,17 +36,14 @@ pub struct Listed {
 /// Bytes of a journal in which the first prompt is looked for.
 const BEGINNING: u64 = 4 << 20;
 
-/// The sessions, newest first: those that worked in `directory`, or all.
+/// The sessions, that which was written to last first: those that worked in `directory`, or all.
 ///
 /// # Errors
 /// If the sessions cannot be listed. One that cannot be read is passed over.
 pub fn list(sessions: &Path, directory: Option<&Path>) -> io::Result<Vec<Listed>> {
-    let listed = newest_first(sessions)?.into_iter().filter_map(|path| of(&path).ok());
+    let listed = last_used_first(sessions)?.into_iter().filter_map(|path| of(&path).ok());
     let is_meant = |listed: &Listed| directory.is_none_or(|own| listed.header.directory == own);
-    let mut listed: Vec<Listed> = listed.filter(is_meant).collect();
-    // Names tell no more than the second.
-    listed.sort_by_key(|listed| std::cmp::Reverse(listed.header.created));
-    Ok(listed)
+    Ok(listed.filter(is_meant).collect())
 }
 
 fn of(session: &Path) -> io::Result<Listed> {
@@ -77,31 +74,18 @@ fn bytes_in(directory: &Path) -> u64 {
     sizes.sum()
 }
 
-/// The newest session that worked in `directory`, or `None`.
+/// The session that worked in `directory` and was written to last, or `None`.
 ///
 /// # Errors
 /// If the sessions cannot be listed. A session without a readable header is passed over.
 pub fn latest_of(sessions: &Path, directory: &Path) -> io::Result<Option<PathBuf>> {
-    let mut latest: Option<(u64, PathBuf)> = None;
-    for path in newest_first(sessions)? {
-        // Names tell no more than the second.
-        if latest.as_ref().is_some_and(|(_, found)| second(found) != second(&path)) {
-            break;
-        }
+    Ok(last_used_first(sessions)?.into_iter().find(|path| {
         let journal = path.join("journal.jsonl");
-        let Ok(file) = open_own(&journal) else { continue };
-        let Ok(header) = header(&mut BufReader::new(file), &journal) else { continue };
-        let newer = latest.as_ref().is_none_or(|(created, _)| header.created > *created);
-        if header.directory == directory && newer {
-            latest = Some((header.created, path));
-        }
-    }
-    Ok(latest.map(|(_, path)| path))
-}
-
-/// A session's name without the number of its process.
-fn second(session: &Path) -> Option<&str> {
-    Some(session.file_name()?.to_str()?.rsplit_once('-')?.0)
+        open_own(&journal).is_ok_and(|file| {
+            header(&mut BufReader::new(file), &journal)
+                .is_ok_and(|header| header.directory == directory)
+        })
+    }))
 }
 
 /// The session of this name, or whose name begins so if only one does.
@@ -119,6 +103,17 @@ pub fn find(sessions: &Path, name: &str) -> io::Result<Option<PathBuf>> {
         return Ok(Some(exact.clone()));
     }
     Ok(if found.len() == 1 { found.pop() } else { None })
+}
+
+/// The sessions that have a journal, that which was written to last first.
+fn last_used_first(sessions: &Path) -> io::Result<Vec<PathBuf>> {
+    let changed = |path: PathBuf| {
+        let journal = fs::symlink_metadata(path.join("journal.jsonl")).ok()?;
+        Some((journal.modified().ok()?, path))
+    };
+    let mut paths: Vec<_> = newest_first(sessions)?.into_iter().filter_map(changed).collect();
+    paths.sort_by_key(|(changed, _)| std::cmp::Reverse(*changed));
+    Ok(paths.into_iter().map(|(_, path)| path).collect())
 }
 
 pub(super) fn newest_first(sessions: &Path) -> io::Result<Vec<PathBuf>> {

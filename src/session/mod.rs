@@ -12,6 +12,7 @@
 mod exchange;
 mod journal;
 mod listing;
+mod outputs;
 mod private;
 mod prompts;
 mod reading;
@@ -19,6 +20,7 @@ mod reading;
 pub use exchange::{read_exchange, whole_body};
 pub use journal::{Header, Journal, VERSION};
 pub use listing::{Listed, find, latest_of, list, sessions_dir};
+pub use outputs::{kept_output, output_name};
 pub use private::{own_directory, own_file, own_new_file};
 pub use prompts::earlier_prompts;
 pub use reading::{JournalError, Loaded, Reopened, load, reopen};

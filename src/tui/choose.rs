@@ -9,7 +9,7 @@ use super::keymap::{Action, Context};
 use super::layout::Shape;
 use super::model::{Effect, Focus, Model};
 use super::panes::conversation::in_words;
-use super::panes::list::Row;
+use super::panes::list::{List, Row};
 use super::panes::prompt::Submitted;
 use super::popup::{Choice, Kind, Listed, Popup, is_there};
 use super::pressed::act_unpressed;
@@ -33,7 +33,9 @@ pub(super) fn open_palette(model: &mut Model, context: Context) {
 
 /// Opens the themes.
 pub(super) fn open_themes(model: &mut Model, names: Vec<String>) {
-    model.popup = Some(Popup::of(Kind::Themes(names)));
+    let present = names.iter().position(|name| *name == model.setup.theme.name);
+    let list = List::at(present.unwrap_or_default());
+    model.popup = Some(Popup { list, kind: Kind::Themes(names) });
 }
 
 /// Opens the profiles.

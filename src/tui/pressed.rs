@@ -261,7 +261,7 @@ fn in_pane(model: &mut Model, context: Context, action: Action) {
 fn text(model: &mut Model, context: Context, key: KeyEvent, now: Instant) {
     match context {
         Context::Search => search::typed(model, key),
-        Context::Prompt if model.prompt.is_empty() && takes_back(model, key) => {}
+        Context::Prompt if takes_back(model, key) => {}
         Context::Prompt => {
             let was_empty = model.prompt.is_empty();
             model.prompt.key(key);
@@ -303,21 +303,26 @@ fn text(model: &mut Model, context: Context, key: KeyEvent, now: Instant) {
     }
 }
 
-/// In an empty prompt, Up takes the last queued one back and Ctrl-U removes it.
+/// In an empty prompt, Up takes the last queued one back, once more the one before it, and Ctrl-U
+/// removes the last.
 fn takes_back(model: &mut Model, key: KeyEvent) -> bool {
     let edits = key.code == KeyCode::Up && key.modifiers.is_empty();
     let removes = key.code == KeyCode::Char('u') && key.modifiers == KeyModifiers::CONTROL;
     if !edits && !removes {
         return false;
     }
-    let Some(prompt) = model.queue.take_last() else { return false };
-    if edits {
+    let draft = model.prompt.text();
+    if edits && (draft.is_empty() || model.queue.is_taken(&draft)) {
+        let Some(prompt) = model.queue.take_to_edit(&draft) else { return false };
         model.prompt.fill(&prompt);
-    } else {
+    } else if removes && draft.is_empty() {
+        let Some(prompt) = model.queue.take_last() else { return false };
         model.prompt.forget(&prompt);
         model.note = Some(
             say!("Removed from the queue, not sent. Ctrl-Y puts it in the prompt.").to_owned(),
         );
+    } else {
+        return false;
     }
     true
 }
@@ -371,7 +376,7 @@ fn back(
                 model.note = Some(say!("Stopping …").to_owned());
                 return vec![Effect::Send(Command::Stop)];
             } else if model.offer.take().is_none() {
-                model.conversation.scroll.go_to_end();
+                model.conversation.follow();
             }
         }
     }

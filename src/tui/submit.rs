@@ -124,7 +124,7 @@ pub(super) fn perform(model: &mut Model, submitted: Submitted) -> Option<Vec<Eff
 
 /// What comes of it is in sight, whatever had all the room.
 fn show_what_comes(model: &mut Model) {
-    model.conversation.scroll.go_to_end();
+    model.conversation.follow();
     model.inspector.follow();
     model.split.show(Focus::Conversation);
 }

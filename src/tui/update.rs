@@ -45,7 +45,7 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
         Input::Output { call, read } => model.tools.take(&call, read),
         Input::Theme(Ok(theme)) => {
             model.note = Some(say!(
-                "Theme: {name}. To keep it: theme = \"{name}\" at the top of config.toml",
+                "Theme: {name}. To keep it, in a shell: limpid config set theme {name}",
                 name = theme.name
             ));
             model.setup.theme = theme;
@@ -71,6 +71,9 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
     }
     if model.interrupted.is_some_and(|at| now >= at + TWICE) {
         model.interrupted = None;
+    }
+    if model.prompt.is_empty() {
+        model.queue.let_go();
     }
     model.split.follow(model.focus);
     effects.extend(model.tools.wanted(&model.session));

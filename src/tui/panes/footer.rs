@@ -11,7 +11,7 @@ use crate::text;
 use crate::tui::copy::Picker;
 use crate::tui::keymap::{self, Action, Context};
 use crate::tui::layout::{self, Shape};
-use crate::tui::model::TWICE;
+use crate::tui::model::{Focus, TWICE};
 use crate::tui::paint::{self, Piece};
 use crate::tui::search::Found;
 use crate::tui::theme::Look;
@@ -33,6 +33,12 @@ pub(in crate::tui) fn draw(
     };
     let count = match shown.found.unwrap_or_default() {
         _ if search.needle().is_empty() => String::new(),
+        Found { total: 0, .. }
+            if view.model.focus == Focus::Tools
+                && view.model.tools.hides_output(&view.model.session) =>
+        {
+            format!("{} ", say!("none; a part is not shown (Esc, then o: all of it)"))
+        }
         Found { total: 0, .. } => format!("{} ", say!("none")),
         Found { here, total, .. } => {
             say!("{here} of {total}", here = here + 1, total = total) + " "

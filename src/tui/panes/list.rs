@@ -41,6 +41,11 @@ const LAST: usize = 12;
 const LEAST: usize = 30;
 
 impl List {
+    /// A list with this row selected.
+    pub(in crate::tui) fn at(selected: usize) -> Self {
+        Self { selected, ..Self::default() }
+    }
+
     /// What was typed.
     pub(in crate::tui) fn typed(&self) -> String {
         self.field.text().trim().to_owned()

@@ -29,6 +29,8 @@ pub(in crate::tui) struct Queue {
     /// Sent into the running turn; the record of it has not come yet.
     steering: VecDeque<String>,
     waiting: VecDeque<String>,
+    /// The prompt that was taken out to be edited, and where it stood.
+    taken: Option<(usize, String)>,
 }
 
 impl Queue {
@@ -45,14 +47,43 @@ impl Queue {
         self.len() < MOST
     }
 
-    /// Adds a prompt at the end.
+    /// Adds a prompt: where one was taken out, else at the end.
     pub(in crate::tui) fn push(&mut self, prompt: String) {
-        self.waiting.push_back(prompt);
+        let place = self.taken.take().map_or(usize::MAX, |(place, _)| place);
+        self.waiting.insert(place.min(self.waiting.len()), prompt);
     }
 
     /// Takes the prompt out that was added last.
     pub(in crate::tui) fn take_last(&mut self) -> Option<String> {
+        self.taken = None;
         self.waiting.pop_back()
+    }
+
+    /// What is written from here on is no edit of one that was taken out.
+    pub(in crate::tui) fn let_go(&mut self) {
+        self.taken = None;
+    }
+
+    /// Whether the draft is a prompt that was taken out, as it was.
+    pub(in crate::tui) fn is_taken(&self, draft: &str) -> bool {
+        self.taken.as_ref().is_some_and(|(_, taken)| taken == draft)
+    }
+
+    /// Takes a prompt out to be edited: the last one, or if one was taken out and is still as it
+    /// was, that before it; the other goes back.
+    pub(in crate::tui) fn take_to_edit(&mut self, draft: &str) -> Option<String> {
+        let after = match self.taken.take().filter(|(_, taken)| taken == draft) {
+            Some((place, taken)) => {
+                let place = place.min(self.waiting.len());
+                self.waiting.insert(place, taken);
+                place
+            }
+            None => self.waiting.len(),
+        };
+        let place = after.saturating_sub(1);
+        let prompt = self.waiting.remove(place)?;
+        self.taken = Some((place, prompt.clone()));
+        Some(prompt)
     }
 
     /// The prompt that comes next.
@@ -114,9 +145,9 @@ pub(in crate::tui) fn draw(view: &View<'_>, area: Rect, buf: &mut Buffer) {
     let count = queue.len();
     let head = format!(" {}", say!("{count} queued", count = count));
     let (state, keys) = if view.model.running {
-        ("", say!("Ctrl-S sends the next into this turn · ↑ edits the last · Ctrl-U removes it"))
+        ("", say!("Ctrl-S sends the next into this turn · ↑ takes one out · Ctrl-U removes it"))
     } else {
-        (say!(", held"), say!("Enter sends the next · ↑ edits the last · Ctrl-U removes it"))
+        (say!(", held"), say!("Enter sends the next · ↑ takes one out · Ctrl-U removes it"))
     };
     let mut pieces = vec![(head.as_str(), Look::Strong), (state, Look::Warning)];
     let first = queue.waiting.front().map(|first| first_line(first)).unwrap_or_default();

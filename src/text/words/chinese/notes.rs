@@ -50,8 +50,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Nothing is looked for: / begins.", "没有在查找：按 / 开始。"),
     ("No earlier prompt holds this. Esc ends the search.", "以前的提示词中没有。Esc 结束搜索。"),
     (
-        "Theme: {name}. To keep it: theme = \"{name}\" at the top of config.toml",
-        "主题：{name}。若要保留：在 config.toml 开头写 theme = \"{name}\"",
+        "Theme: {name}. To keep it, in a shell: limpid config set theme {name}",
+        "主题：{name}。要保留，请在 shell 中：limpid config set theme {name}",
     ),
     (
         "Queue held: Enter in an empty prompt sends the next.",

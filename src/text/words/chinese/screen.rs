@@ -18,11 +18,11 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("{count} queued", "队列 {count} 条"),
     (", held", "，已暂停"),
     (
-        "Ctrl-S sends the next into this turn · ↑ edits the last · Ctrl-U removes it",
+        "Ctrl-S sends the next into this turn · ↑ takes one out · Ctrl-U removes it",
         "Ctrl-S 插入下一条 · ↑ 编辑最后一条 · Ctrl-U 移除它",
     ),
     (
-        "Enter sends the next · ↑ edits the last · Ctrl-U removes it",
+        "Enter sends the next · ↑ takes one out · Ctrl-U removes it",
         "Enter 发送下一条 · ↑ 编辑最后一条 · Ctrl-U 移除它",
     ),
     ("… {left} more", "… 还有 {left} 条"),
@@ -355,10 +355,18 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("turn limit", "达到轮次上限"),
     ("denied again", "再次被拒绝"),
     ("limpid ended", "limpid 已结束"),
+    (
+        "none; a part is not shown (Esc, then o: all of it)",
+        "没有；有一部分未显示（Esc 后按 o：全部）",
+    ),
     ("outcome unknown", "结果未知"),
     (
         "limpid ended while it ran: what it did is not known",
         "运行期间 limpid 结束了：它做了什么不得而知",
+    ),
+    (
+        "limpid ended here while a command ran: what it did is not known. Look first; /continue goes on.",
+        "limpid 在此结束，当时有命令在运行：它做了什么不得而知。请先查看；/continue 继续。",
     ),
     ("── resumed: every command asks again ──", "── 已恢复：每个命令重新询问 ──"),
     (

@@ -109,7 +109,11 @@ impl Item {
 
     /// Whether it is unfolded until a key folds it.
     pub(super) fn is_open_at_first(&self) -> bool {
-        !matches!(self, Self::Thought { .. } | Self::Call(_) | Self::Output { .. })
+        match self {
+            Self::Prompt(entry) => entry.text().lines().count() <= PROMPT_LINES,
+            Self::Thought { .. } | Self::Call(_) | Self::Output { .. } => false,
+            _ => true,
+        }
     }
 
     /// Whether it has a row that is made anew each time, above all others.
@@ -150,6 +154,9 @@ impl Item {
         }
     }
 }
+
+/// Lines of a prompt that are shown until a key folds it: a longer one was pasted.
+const PROMPT_LINES: usize = 40;
 
 /// How items are to be laid out.
 #[derive(Debug, Clone, Copy)]

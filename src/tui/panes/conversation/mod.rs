@@ -22,8 +22,8 @@ pub(in crate::tui) use view::{Drawn, draw};
 use self::item::{Item, Placed};
 use self::told::Results;
 use crate::conversation::{
-    Block, CallFinished, CallId, Entry, Event, Origin, ParameterValue, Progress, Record, Role,
-    Session, TransitionReason,
+    Asker, Block, CallFinished, CallId, CallStatus, Entry, Event, Origin, ParameterValue, Progress,
+    Record, Role, Session, TransitionReason,
 };
 use crate::text;
 use crate::tui::keymap::Action;
@@ -131,7 +131,13 @@ impl Conversation {
     /// Says something that is not part of the session.
     pub(in crate::tui) fn note(&mut self, note: String) {
         self.push(Item::Note(note, Look::Dim));
+        self.follow();
+    }
+
+    /// Goes to the end; keys are about what is newest.
+    pub(in crate::tui) fn follow(&mut self) {
         self.scroll.go_to_end();
+        self.chosen = None;
     }
 
     /// Takes over what was drawn.
@@ -350,7 +356,11 @@ impl Conversation {
             Record::Resumed => {
                 self.end_live();
                 let note = say!("── resumed: every command asks again ──");
-                self.push(Item::Note(note.to_owned(), Look::Dim));
+                let last = self.items.last().map(|placed| &placed.item);
+                // One that was only looked at in between says nothing new.
+                if !matches!(last, Some(Item::Note(said, _)) if said == note) {
+                    self.push(Item::Note(note.to_owned(), Look::Dim));
+                }
             }
             Record::Overlay { .. } => self.overlays += 1,
             Record::Attempt { turn, .. } => {
@@ -444,6 +454,12 @@ impl Conversation {
                     limit = limit,
                 )
             }
+            TransitionReason::ProgramEnded if has_unknown(session) => {
+                say!(
+                    "limpid ended here while a command ran: what it did is not known. Look first; /continue goes on."
+                )
+                .to_owned()
+            }
             TransitionReason::ProgramEnded => {
                 say!(
                     "limpid ended here, before the prompt was answered. What had arrived is kept. /continue goes on."
@@ -464,6 +480,19 @@ impl Conversation {
         self.live = Live::default();
         self.live_number += 1;
     }
+}
+
+/// Whether of a call of the newest turn nobody knows the outcome.
+fn has_unknown(session: &Session) -> bool {
+    let newest = session.turns.last().map(|turn| turn.number);
+    session.calls.values().any(|log| {
+        let is_newest = match log.proposed.asker {
+            Asker::Model { turn, .. } => Some(turn) == newest,
+            Asker::User { .. } => false,
+        };
+        let status = log.finished.as_ref().map(|finished| &finished.status);
+        is_newest && status == Some(&CallStatus::Unknown)
+    })
 }
 
 /// The parameters that are set.

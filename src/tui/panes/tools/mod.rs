@@ -25,8 +25,10 @@ pub(in crate::tui) struct Tools {
     /// The calls, oldest first.
     calls: Vec<CallId>,
     details: HashMap<CallId, Detail>,
-    /// The selected row; `None` is the newest.
+    /// The selected row; `None` is the one at work, else the newest.
     selected: Option<usize>,
+    /// The row of the call that runs, or is asked for.
+    at_work: Option<usize>,
     pub(in crate::tui) opened: Option<CallId>,
     /// All that the opened call wrote, if that is asked for.
     output: Option<Output>,
@@ -68,6 +70,7 @@ impl Default for Tools {
             calls: Vec::new(),
             details: HashMap::new(),
             selected: None,
+            at_work: None,
             opened: None,
             output: None,
             scroll: Scroll::following(),
@@ -103,6 +106,7 @@ impl Tools {
                 detail.produced = *produced;
                 detail.version += 1;
             }
+            Event::Progress(Progress::Ask { call }) => self.at_work = self.row_of(call),
             Event::Record(stamped) => {
                 self.changes += 1;
                 self.record(&stamped.record);
@@ -111,16 +115,25 @@ impl Tools {
         }
     }
 
+    fn row_of(&self, call: &CallId) -> Option<usize> {
+        self.calls.iter().rposition(|id| id == call)
+    }
+
     fn record(&mut self, record: &Record) {
         match record {
             Record::CallProposed(proposed) => {
                 self.calls.push(proposed.call.clone());
                 self.details.entry(proposed.call.clone()).or_default();
             }
-            Record::CallDecided(CallDecided { call, .. }) | Record::CallStarted { call } => {
+            Record::CallDecided(CallDecided { call, .. }) => self.touch(call),
+            Record::CallStarted { call } => {
                 self.touch(call);
+                self.at_work = self.row_of(call);
             }
             Record::CallFinished(finished) => {
+                if self.at_work == self.row_of(&finished.call) {
+                    self.at_work = None;
+                }
                 if let Some(detail) = self.details.get_mut(&finished.call) {
                     detail.own.clone_from(&finished.output);
                     detail.version += 1;
@@ -145,7 +158,9 @@ impl Tools {
 
     /// Selects a row of the list.
     pub(in crate::tui) fn select(&mut self, row: usize) {
-        self.selected = (row + 1 < self.calls.len()).then_some(row);
+        let newest = self.calls.len().saturating_sub(1);
+        let row = row.min(newest);
+        self.selected = (row != self.at_work.unwrap_or(newest)).then_some(row);
     }
 
     fn touch(&mut self, call: &CallId) {
@@ -156,7 +171,7 @@ impl Tools {
 
     fn selected(&self) -> usize {
         let newest = self.calls.len().saturating_sub(1);
-        self.selected.map_or(newest, |selected| selected.min(newest))
+        self.selected.or(self.at_work).map_or(newest, |selected| selected.min(newest))
     }
 
     /// Takes a key that means something here.
@@ -237,6 +252,13 @@ impl Tools {
     /// Whether all that the opened call wrote is shown, not what the model was told.
     pub(in crate::tui) fn shows_output(&self) -> bool {
         self.output.is_some()
+    }
+
+    /// Whether the opened call wrote more than the model was told, and that is not shown.
+    pub(in crate::tui) fn hides_output(&self, session: &Session) -> bool {
+        let log = self.opened.as_ref().and_then(|call| session.calls.get(call));
+        let finished = log.and_then(|log| log.finished.as_ref());
+        self.output.is_none() && finished.is_some_and(|finished| finished.receipt.cut > 0)
     }
 
     /// Takes what was read of a call's output.
