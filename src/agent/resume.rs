@@ -162,7 +162,7 @@ impl<M: Model> Loop<M> {
         let session = self.recorder.saved_in();
         let kept = session.get().and_then(|session| kept_output(session, call));
         let (file, produced) = kept.map_or((None, 0), |(file, bytes)| (Some(file), bytes));
-        let receipt = Receipt { sent, produced, file, ..Receipt::default() };
+        let receipt = Receipt { produced, sent, file, ..Receipt::default() };
         let finished = CallFinished { call: call.clone(), status, duration_ms: 0, receipt, output };
         self.recorder.record(Record::CallFinished(finished)).await;
     }
