@@ -237,7 +237,7 @@ fn what_had_arrived_of_a_reply_is_kept() {
 }
 
 #[test]
-fn a_command_of_the_users_own_that_had_begun_is_not_told() {
+fn of_a_command_of_the_users_own_the_model_is_told_as_much() {
     let world = World::new();
     let server = Server::start(vec![text("The answer.")]);
     let mut screen = start(&world, &server, &[]);
@@ -251,7 +251,9 @@ fn a_command_of_the_users_own_that_had_begun_is_not_told() {
     screen.ask("more");
     wait_until("it is posted", || server.requests().len() == 2);
     let told = messages(&server.requests()[1]);
-    assert_eq!(told.len(), 4, "{told:#?}");
+    assert_eq!(told.len(), 5, "{told:#?}");
+    let own = told[3]["content"].as_str().unwrap();
+    assert!(own.contains("$ sleep 4243\nStarted, but the program ended"), "{own}");
     screen.rests();
     quit(screen);
 }
@@ -302,7 +304,7 @@ fn it_goes_on_in_its_own_directory_with_its_own_model_and_parameters() {
 }
 
 #[test]
-fn a_server_that_a_journal_names_gets_no_key() {
+fn no_journal_decides_where_what_was_said_goes() {
     let world = World::new();
     let server = Server::start(vec![text("The answer.")]);
     let mut screen = Screen::start_with(
@@ -316,15 +318,10 @@ fn a_server_that_a_journal_names_gets_no_key() {
     screen.shows("The answer.");
     screen.rests();
     quit(screen);
-    let mut screen = Screen::open(&world, &["resume"], 120, 40, &[("A_KEY", "secret-of-mine")]);
-    screen.shows("resumed: every command asks again");
-    screen.shows("This session spoke with m @ 127.0.0.1");
-    screen.shows("offline @ scripted");
-    screen.ask("more");
-    screen.shows("turn 2");
-    screen.rests();
+    let said = refused(&world, &["resume"]);
+    let way = format!("--url {} --model m --key-env A_KEY", server.url());
+    assert!(said.replace('\n', "").contains(&way), "{said}");
     assert_eq!(server.requests().len(), 1);
-    quit(screen);
 }
 
 #[test]
@@ -344,6 +341,104 @@ fn what_cannot_be_resumed_says_why() {
     let before = world.journal();
     assert!(refused(&world, &["resume", &name]).contains("cannot be used"));
     assert_eq!(world.journal(), before);
+}
+
+/// What the offline model sealed goes back to it, though it listens at another port.
+#[test]
+fn reasoning_goes_back_to_the_offline_model() {
+    for format in ["anthropic", "openai-responses"] {
+        let world = World::new();
+        let mut screen = Screen::start(&world, &[OFFLINE, &["--format", format]].concat(), 120, 40);
+        screen.ask(r#"Think first: create a file called a.py that prints "hi""#);
+        screen.shows("▸ y once");
+        screen.keys("y");
+        screen.shows("answered");
+        screen.rests();
+        quit(screen);
+        let mut screen = Screen::open(&world, &["resume"], 120, 40, &[]);
+        screen.shows("resumed: every command asks again");
+        screen.rests();
+        screen.ask("hello");
+        screen.shows("turn 3 · answered");
+        assert!(!screen.text().contains("sealed by another"), "{}", screen.text());
+        quit(screen);
+    }
+}
+
+/// A journal that lost its end, as on a full disk, gives the numbers of turns once more.
+#[test]
+fn an_answer_of_a_lost_turn_is_not_taken_for_that_of_another() {
+    let world = World::new();
+    let stalls = vec![sse_head(), Step::Hold];
+    let server = Server::start(vec![text("One."), text("LOST ANSWER."), stalls]);
+    let mut screen = start(&world, &server, &[]);
+    screen.ask("one");
+    screen.shows("One.");
+    screen.rests();
+    let whole = world.journal();
+    screen.ask("lost");
+    screen.shows("LOST ANSWER.");
+    screen.rests();
+    quit(screen);
+    let session = world.sessions()[0].clone();
+    std::fs::write(session.join("journal.jsonl"), whole).unwrap();
+    let mut screen = resume(&world, &server, &[]);
+    screen.ask("two");
+    wait_until("it is posted", || server.requests().len() == 3);
+    kill(screen);
+    let screen = resume(&world, &server, &[]);
+    assert!(!screen.text().contains("LOST ANSWER"), "{}", screen.text());
+    quit(screen);
+    let files = std::fs::read_dir(session.join("exchanges")).unwrap().flatten();
+    let names: Vec<String> = files.map(|file| file.file_name().into_string().unwrap()).collect();
+    assert!(names.iter().any(|name| name.starts_with("0002-1.http.lost-")), "{names:?}");
+}
+
+/// Killed while its beginning was written: the model is told all of it.
+#[test]
+fn a_session_without_its_beginning_is_begun_anew() {
+    let world = World::new();
+    std::fs::write(world.project().join("AGENTS.md"), "Speak softly.").unwrap();
+    let server = Server::start(vec![text("One.")]);
+    let arguments = on(&server);
+    let mut exec = vec!["exec", "one"];
+    exec.extend(arguments.iter().map(String::as_str));
+    assert!(world.run(&exec).status.success());
+    let journal = world.sessions()[0].join("journal.jsonl");
+    let whole = world.journal();
+    for lines in 1..=3 {
+        let seen = server.requests().len();
+        let cut: String = whole.split_inclusive('\n').take(lines).collect();
+        std::fs::write(&journal, cut).unwrap();
+        let mut screen = resume(&world, &server, &[]);
+        screen.ask("go on");
+        wait_until("it is posted", || server.requests().len() > seen);
+        let told = messages(&server.requests()[seen]);
+        assert_eq!(told.len(), 3, "{lines}: {told:#?}");
+        assert_eq!(told[0]["role"], "system");
+        assert!(told[1]["content"].as_str().unwrap().contains("Speak softly."), "{told:#?}");
+        screen.rests();
+        quit(screen);
+    }
+}
+
+#[test]
+fn names_in_a_journal_cannot_drive_the_terminal() {
+    let world = World::new();
+    assert!(world.run(&["exec", "--offline", "hello"]).status.success());
+    let journal = world.sessions()[0].join("journal.jsonl");
+    let hostile = world.journal().replacen(
+        world.project().to_str().unwrap(),
+        r"/gone\u001b]0;pwned\u0007\u001b[31m",
+        1,
+    );
+    std::fs::write(journal, hostile).unwrap();
+    let name = world.sessions()[0].file_name().unwrap().to_str().unwrap().to_owned();
+    for session in [name.as_str(), "\x1b]0;pwned\x07"] {
+        let mut screen = Screen::open(&world, &["resume", session], 120, 40, &[]);
+        assert_eq!(screen.end().exit_code(), 2);
+        assert!(!String::from_utf8_lossy(&screen.raw).contains('\x1b'), "{:?}", screen.text());
+    }
 }
 
 /// The one that was used last, not the one that was made last.

@@ -42,9 +42,9 @@ impl Outgoing {
         self.assembler.take_up(session);
     }
 
-    /// Requests go to the server at this URL from here on.
-    pub(super) fn reach(&mut self, url: &str) {
-        self.assembler.reach(url);
+    /// Requests go to this server from here on.
+    pub(super) fn reach(&mut self, server: &str) {
+        self.assembler.reach(server);
     }
 
     /// What requests say beside their messages, from the next one on.

@@ -142,11 +142,11 @@ async fn serve<C: Connect>(
         recorder,
         turn_limit: config.turn_limit,
     };
-    agent.outgoing.reach(&route.profile.url);
+    agent.outgoing.reach(route.profile.server());
     let told = (config.system_prompt.as_str(), config.context.as_deref());
     let mut begun = resumed.is_some();
     if let Some(session) = resumed {
-        agent.resume(&session).await;
+        agent.resume(&session, (&config.system_prompt, config.context.as_deref())).await;
         resume::follow(&mut agent, &mut route, &session).await;
     } else if config.attended {
         foretell(&mut agent, told).await;
@@ -259,7 +259,7 @@ async fn change<M: Model>(
     let before = route.values();
     let (model, dialect) = route.change(connection);
     agent.model = model;
-    agent.outgoing.reach(&route.profile.url);
+    agent.outgoing.reach(route.profile.server());
     let settings = agent.outgoing.settings_mut();
     settings.format = route.format();
     settings.model.clone_from(&route.profile.model);

@@ -11,8 +11,8 @@ use super::looper::{Loop, Model};
 use super::route::{Route, SET_HERE};
 use crate::conversation::{
     Asker, Block, CallFinished, CallId, CallLog, CallResult, CallState, CallStatus, Exchange,
-    Failure, FailureKind, Origin, Place, Profile, Progress, ProposedCall, Receipt, Record, Reply,
-    Response, Role, Session, TransitionReason, TurnNumber,
+    Failure, FailureKind, OWN_COMMAND, Origin, Place, Profile, Progress, ProposedCall, Receipt,
+    Record, Reply, Response, Role, Session, TransitionReason, TurnNumber,
 };
 use crate::session::{kept_output, read_exchange, whole_body};
 use crate::wire::exchange::{Kept, KeptResponse};
@@ -28,8 +28,8 @@ const UNTOLD: &str = "The command ended, but the program ended before its output
     is unknown. Check what it did before repeating it.";
 
 impl<M: Model> Loop<M> {
-    /// Takes up a session where its journal ends.
-    pub(super) async fn resume(&mut self, session: &Session) {
+    /// Takes up a session where its journal ends. `told` is what a branch begins with.
+    pub(super) async fn resume(&mut self, session: &Session, told: (&str, Option<&str>)) {
         self.state = session.state();
         self.outgoing.take_up(session);
         if let Some((turn, exchange)) = unread(session) {
@@ -39,6 +39,11 @@ impl<M: Model> Loop<M> {
         self.close_own_commands(session).await;
         if session.ended.is_none() && !session.turns.is_empty() {
             self.close_prompt().await;
+        }
+        let mut history = self.state.messages.entries().iter();
+        if history.all(|entry| matches!(entry.origin, Origin::System | Origin::Context)) {
+            // Its beginning may not have been written to its end.
+            self.begin(told.0, told.1).await;
         }
         self.recorder.record(Record::Resumed).await;
     }
@@ -108,15 +113,15 @@ impl<M: Model> Loop<M> {
                 Some(CallLog { started_at: Some(_), .. }) => UNKNOWN,
                 _ => NOT_RUN,
             };
-            self.close_call(&call.id, log, text, None).await;
+            self.close_call(&call.id, log, text.len() as u64, None).await;
             let result =
                 CallResult { call: call.id.clone(), text: text.to_owned(), is_error: true };
             self.remember(Role::Tool, Origin::Tool, vec![Block::Result(result)]).await;
         }
     }
 
-    /// Ends the user's own commands that had not ended, and tells the model of one that had, if it
-    /// was to be told and was not.
+    /// Ends the user's own commands that had not ended, and tells the model of what it was to be told
+    /// and was not.
     async fn close_own_commands(&mut self, session: &Session) {
         let own = session.calls.values().filter_map(|log| match log.proposed.asker {
             Asker::User { told } => Some((log, told)),
@@ -125,9 +130,17 @@ impl<M: Model> Loop<M> {
         for (log, told) in own {
             match &log.finished {
                 None => {
-                    let text = if log.started_at.is_some() { UNKNOWN } else { NOT_RUN };
-                    let output = Some(text.to_owned());
-                    self.close_call(&log.proposed.call, Some(log), text, output).await;
+                    let has_begun = log.started_at.is_some();
+                    let text = if has_begun { UNKNOWN } else { NOT_RUN };
+                    let command = log.proposed.command.as_deref().unwrap_or_default();
+                    let note =
+                        (told && has_begun).then(|| format!("{OWN_COMMAND}{command}\n{text}"));
+                    let sent = note.as_ref().map_or(0, |note| note.len() as u64);
+                    let output = Some(note.clone().unwrap_or_else(|| text.to_owned()));
+                    self.close_call(&log.proposed.call, Some(log), sent, output).await;
+                    if let Some(note) = note {
+                        self.remember(Role::User, Origin::User, vec![Block::Text(note)]).await;
+                    }
                 }
                 Some(CallFinished { output: Some(text), receipt, .. })
                     if told && receipt.sent > 0 =>
@@ -148,7 +161,7 @@ impl<M: Model> Loop<M> {
         &mut self,
         call: &CallId,
         log: Option<&CallLog>,
-        text: &str,
+        sent: u64,
         output: Option<String>,
     ) {
         if log.is_some_and(|log| log.finished.is_some()) {
@@ -158,7 +171,6 @@ impl<M: Model> Loop<M> {
             Some(_) => CallStatus::Unknown,
             None => CallStatus::NotRun("limpid ended before it was started".to_owned()),
         };
-        let sent = if output.is_none() { text.len() as u64 } else { 0 };
         let session = self.recorder.saved_in();
         let kept = session.get().and_then(|session| kept_output(session, call));
         let (file, produced) = kept.map_or((None, 0), |(file, bytes)| (Some(file), bytes));

@@ -30,13 +30,18 @@ pub(super) fn write(limpids: &Path, draft: &str) -> io::Result<PathBuf> {
     own_new_file(&folder(limpids), "draft", "md", draft)
 }
 
-/// Keeps a draft if there is anything in it.
+/// A draft of at most so many bytes may be empty: it is looked into.
+const SHORT: u64 = 4096;
+
+/// Keeps a draft if there is anything in it. What is no file is none.
 pub(super) fn keep(path: PathBuf) -> Option<PathBuf> {
-    if fs::read_to_string(&path).is_ok_and(|draft| draft.trim().is_empty()) {
+    let found = fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file)?;
+    let is_empty = || fs::read(&path).is_ok_and(|draft| draft.trim_ascii().is_empty());
+    if found.len() <= SHORT && is_empty() {
         let _ = fs::remove_file(&path);
         return None;
     }
-    path.exists().then_some(path)
+    Some(path)
 }
 
 /// Looks, beside everything else, for drafts that are kept, and answers with a word to the user.
@@ -65,8 +70,11 @@ fn in_words(kept: &[PathBuf]) -> Option<String> {
 
 /// The drafts that nobody has open, newest last. What is too old, or empty, is removed.
 fn kept(folder: &Path, now: SystemTime) -> Vec<PathBuf> {
-    // No folder, no drafts; and what cannot be listed cannot be told.
-    let Ok(files) = fs::read_dir(folder) else { return Vec::new() };
+    // No folder, no drafts; a link leads to what is not limpid's; what cannot be listed cannot be told.
+    let is_own = fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir());
+    let Some(files) = is_own.then(|| fs::read_dir(folder).ok()).flatten() else {
+        return Vec::new();
+    };
     let mut kept: Vec<(SystemTime, PathBuf)> = files
         .flatten()
         .filter_map(|file| {
@@ -74,7 +82,8 @@ fn kept(folder: &Path, now: SystemTime) -> Vec<PathBuf> {
             if is_open(file.file_name().as_os_str())? {
                 return None;
             }
-            let written = file.metadata().and_then(|found| found.modified()).ok()?;
+            let found = file.metadata().ok().filter(fs::Metadata::is_file)?;
+            let written = found.modified().ok()?;
             if now.duration_since(written).is_ok_and(|age| age > KEPT) {
                 let _ = fs::remove_file(&path);
                 return None;
@@ -118,7 +127,16 @@ mod tests {
         let now = SystemTime::now();
         assert_eq!(kept(dir.path(), now), [dir.path().join(&files[0])]);
         assert_eq!(files.each_ref().map(there), [true, false, true, true]);
-        assert_eq!(kept(dir.path(), now + KEPT + Duration::from_hours(1)), [] as [PathBuf; 0]);
+        let through = dir.path().join("through");
+        std::os::unix::fs::symlink(dir.path(), &through).unwrap();
+        let later = now + KEPT + Duration::from_hours(1);
+        assert_eq!(kept(&through, later), [] as [PathBuf; 0]);
+        assert_eq!(files.each_ref().map(there), [true, false, true, true], "not through a link");
+        let pipe = dir.path().join(format!("draft-{gone}-3.md"));
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0)
+            .unwrap();
+        assert_eq!(kept(dir.path(), now), [dir.path().join(&files[0])], "a pipe holds nobody up");
+        assert_eq!(kept(dir.path(), later), [] as [PathBuf; 0]);
         assert_eq!(files.each_ref().map(there), [false, false, true, true]);
     }
 }

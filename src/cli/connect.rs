@@ -15,7 +15,7 @@ use crate::config::instructions::{self, Instructions};
 use crate::config::{
     Choice, ChoiceError, Notify, Places, Problem, Source, Sourced, built_in_key_variables,
 };
-use crate::conversation::{Parameter, ParameterValue, Profile, Stamped};
+use crate::conversation::{Parameter, ParameterValue, Profile, SCRIPTED, Stamped};
 use crate::net::{Client, Endpoint, Key, Limits};
 use crate::offline;
 use crate::session::{Reopened, sessions_dir};
@@ -198,7 +198,7 @@ impl Loaded {
                 if !OFFLINE.contains(&model.as_str()) {
                     return Err(UsageError::NotOffline(model));
                 }
-                (Target::Offline(pace), "scripted".to_owned(), String::new(), model)
+                (Target::Offline(pace), SCRIPTED.to_owned(), String::new(), model)
             }
         };
         let rows = values.rows().into_iter();

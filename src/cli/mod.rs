@@ -29,6 +29,7 @@ use clap_complete::Shell;
 pub use connect::{Pace, Start, UsageError};
 
 use crate::config::Lang;
+use crate::text;
 use crate::wire::Format;
 
 /// Exit code for wrong arguments, a missing key, or a terminal that cannot be used.
@@ -370,7 +371,8 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arguments, cla
 /// If stderr cannot be written.
 pub fn usage(message: &str) -> color_eyre::Result<ExitCode> {
     use std::io::Write as _;
-    writeln!(std::io::stderr(), "limpid: {}", crate::text::translated(message))?;
+    let told = text::translated(message);
+    writeln!(std::io::stderr(), "limpid: {}", text::visible(&told, text::Show::Prose))?;
     Ok(ExitCode::from(USAGE))
 }
 

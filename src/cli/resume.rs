@@ -8,7 +8,7 @@ use super::settings::Asking;
 use super::switch::OFFLINE;
 use super::{Connection, usage};
 use crate::config::profile_names;
-use crate::conversation::{Profile, Record};
+use crate::conversation::{Profile, Record, SCRIPTED};
 use crate::session::{Reopened, reopen};
 use crate::wire::Format;
 
@@ -42,8 +42,10 @@ pub(super) fn run(connection: Connection, name: Option<&str>) -> color_eyre::Res
     if skipped > 0 {
         reopened.notices.push(format!("{skipped} more lines of the journal were skipped."));
     }
-    let (connection, moved) = connection.on_the_way_of(&reopened);
-    reopened.notices.extend(moved);
+    let connection = match connection.on_the_way_of(&reopened) {
+        Ok(connection) => connection,
+        Err(why) => return usage(&why),
+    };
     match connection.start() {
         Ok(start) => crate::app::run(start.resuming(reopened)),
         Err(error) => usage(&error.to_string()),
@@ -51,36 +53,40 @@ pub(super) fn run(connection: Connection, name: Option<&str>) -> color_eyre::Res
 }
 
 impl Connection {
-    /// The same way to the model that the session went last, as far as no argument says otherwise;
-    /// and a word to the user where that way cannot be known.
-    fn on_the_way_of(self, session: &Reopened) -> (Self, Option<String>) {
+    /// The same way to the model that the session went last, as far as no argument says otherwise.
+    ///
+    /// # Errors
+    /// What to do where that way is known to the journal alone: no journal decides where what was
+    /// said goes, or a key.
+    fn on_the_way_of(self, session: &Reopened) -> Result<Self, String> {
         let mut records = session.records.iter().rev();
         let last = records.find_map(|stamped| match &stamped.record {
             Record::Profile(profile) => Some(profile),
             _ => None,
         });
-        let Some(last) = last.filter(|_| !self.names_a_way()) else { return (self, None) };
+        let Some(last) = last.filter(|_| !self.names_a_way()) else { return Ok(self) };
         let model = self.model.clone().or_else(|| Some(last.model.clone()));
         if is_offline(last) {
             let format = self.format.or_else(|| Format::named(&last.format).map(Into::into));
-            return (Self { offline: true, model, format, ..self }, None);
+            return Ok(Self { offline: true, model, format, ..self });
         }
         // What cannot be loaded is told when it is started.
-        let Ok(loaded) = self.load(Asking::Never) else { return (self, None) };
+        let Ok(loaded) = self.load(Asking::Never) else { return Ok(self) };
         if profile_names(&loaded.file).contains(&last.name) {
-            return (Self { profile: Some(last.name.clone()), model, ..self }, None);
+            return Ok(Self { profile: Some(last.name.clone()), model, ..self });
         }
-        // A journal names no server that a key is sent to: only arguments and settings do.
+        if loaded.settings.values.url.as_ref().is_some_and(|url| url.value == last.url) {
+            return Ok(Self { model, ..self });
+        }
         let key = last.key_env.as_ref().map(|name| format!(" --key-env {name}"));
-        let moved = format!(
-            "This session spoke with {}, which is no profile. To go on there, resume it with --url {} --model {}{} --format {}",
+        Err(format!(
+            "this session spoke with {}, which is no profile of yours. Nothing was started; name the way: --profile NAME, or, as before, --url {} --model {}{} --format {}",
             last.shown(),
             last.url,
             last.model,
             key.unwrap_or_default(),
             last.format
-        );
-        (self, Some(moved))
+        ))
     }
 
     fn names_a_way(&self) -> bool {
@@ -89,5 +95,5 @@ impl Connection {
 }
 
 fn is_offline(profile: &Profile) -> bool {
-    profile.name == "scripted" && OFFLINE.contains(&profile.model.as_str())
+    profile.name == SCRIPTED && OFFLINE.contains(&profile.model.as_str())
 }

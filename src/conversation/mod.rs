@@ -26,7 +26,7 @@ pub use overlays::{Overlays, Told, awaits_reply, told};
 pub use overlong::{Cut, Plan, TooLong, excess, overlays_of, plan};
 pub use record::{
     Asker, CallDecided, CallFinished, CallProposed, CallStatus, Command, DecidedBy, Decision,
-    Event, Profile, Progress, Receipt, Record, Response, Scope, Stamped,
+    Event, Profile, Progress, Receipt, Record, Response, SCRIPTED, Scope, Stamped,
 };
 pub use reply::{CallState, Content, ProposedCall, Repair, Reply, Usage};
 pub use request::{Part, PartNumber, RequestHead, RequestRecord, Slot, ToolDefinition};

@@ -113,7 +113,16 @@ pub struct Profile {
     pub key_env: Option<String>,
 }
 
+/// Name of the profile of the offline model.
+pub const SCRIPTED: &str = "scripted";
+
 impl Profile {
+    /// What tells its server from others: the URL; the offline model listens elsewhere each time, and
+    /// is always the same.
+    pub fn server(&self) -> &str {
+        if self.name == SCRIPTED { SCRIPTED } else { &self.url }
+    }
+
     /// As it is shown: `MODEL @ NAME`. Untrusted text.
     pub fn shown(&self) -> String {
         format!("{} @ {}", self.model, self.name)

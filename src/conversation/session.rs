@@ -36,7 +36,7 @@ pub struct Session {
     pub ended: Option<TransitionReason>,
     /// The newest reply in which a server paused: it waits to be asked to go on.
     paused: Option<EntryId>,
-    /// From which entry on which server was talked to, by its URL.
+    /// From which entry on which server was talked to.
     servers: Vec<(EntryId, String)>,
 }
 
@@ -122,9 +122,9 @@ impl Session {
                 if entry.role == Role::Assistant && answer.is_some_and(Response::is_paused) {
                     self.paused = Some(entry.id);
                 }
-                let url = self.profile.as_ref().map_or("", |profile| &profile.url);
-                if self.servers.last().is_none_or(|(_, last)| last != url) {
-                    self.servers.push((entry.id, url.to_owned()));
+                let server = self.profile.as_ref().map_or("", Profile::server);
+                if self.servers.last().is_none_or(|(_, last)| last != server) {
+                    self.servers.push((entry.id, server.to_owned()));
                 }
                 self.entries.insert(entry.id, entry.clone());
             }
@@ -310,7 +310,7 @@ impl Session {
         }
     }
 
-    /// The URL of the server that was talked to when an entry was made.
+    /// The server that was talked to when an entry was made.
     pub fn server_at(&self, entry: EntryId) -> &str {
         let after = self.servers.partition_point(|(first, _)| *first <= entry);
         after.checked_sub(1).map_or("", |at| self.servers[at].1.as_str())
@@ -323,7 +323,9 @@ impl Session {
             let Some(entry) = self.entries.get(&id) else { return Some(id) };
             next = entry.parent;
         }
-        None
+        let sent = self.turns.last().map_or_else(Vec::new, |turn| self.parts_of(turn.number));
+        let mut told = sent.iter().filter_map(|part| part.entry);
+        told.find(|entry| !self.entries.contains_key(entry))
     }
 
     /// The entries of the current branch, oldest first.

@@ -3,13 +3,13 @@
 //! it came. Writing them as they arrive, and reading the two ends of them back.
 
 use std::fmt::Write as _;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::private::open_own;
 use super::private::own_file;
-use crate::conversation::TurnNumber;
+use crate::conversation::{Session, TurnNumber};
 use crate::wire::ResponseHead;
 use crate::wire::exchange::{Arrival, Kept, KeptResponse};
 
@@ -57,6 +57,40 @@ impl ExchangeWriter {
         self.length += bytes.len() as u64;
         Ok(())
     }
+}
+
+/// Sets responses aside that the journal does not know: it lost its end, and their numbers are given
+/// anew. They stay beside the others, under another name.
+///
+/// # Errors
+/// What the file system says.
+pub(super) fn set_strays_aside(path: &Path, session: &Session) -> io::Result<()> {
+    let files = match fs::read_dir(path.join("exchanges")) {
+        Ok(files) => files,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    for file in files {
+        let file = file?;
+        let name = file.file_name();
+        let Some((turn, attempt)) = name.to_str().and_then(numbers) else { continue };
+        let known = session
+            .turn(turn)
+            .is_some_and(|turn| turn.exchanges.iter().any(|exchange| exchange.attempt == attempt));
+        if !known {
+            let mut aside = file.path().into_os_string();
+            aside.push(format!(".lost-{}", std::process::id()));
+            fs::rename(file.path(), aside)?;
+        }
+    }
+    Ok(())
+}
+
+/// The turn and the attempt that a file is of.
+fn numbers(name: &str) -> Option<(TurnNumber, u32)> {
+    let stem = name.strip_suffix(".http").or_else(|| name.strip_suffix(".times"))?;
+    let (turn, attempt) = stem.split_once('-')?;
+    Some((TurnNumber(turn.parse().ok()?), attempt.parse().ok()?))
 }
 
 /// What a session's directory holds of an attempt's response. Of a long one the first and the last

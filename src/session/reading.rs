@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
+use super::exchange::set_strays_aside;
 use super::journal::{Header, Journal, VERSION, lock};
 use super::private::{open_own, open_own_to_append};
 use crate::conversation::{Record, Session, Stamped};
@@ -125,10 +126,12 @@ pub fn reopen(session: &Path) -> Result<Reopened, JournalError> {
     let (header, Read { records, notices, is_cut }) = read(&file, &path)?;
     let journal = Journal::go_on(session.to_owned(), file, is_cut);
     let session = folded(&records);
-    match session.lost_entry() {
-        Some(entry) => Err(JournalError::Lost { path, entry: entry.0 }),
-        None => Ok(Reopened { header, records, session, notices, journal }),
+    if let Some(entry) = session.lost_entry() {
+        return Err(JournalError::Lost { path, entry: entry.0 });
     }
+    set_strays_aside(journal.path(), &session)
+        .map_err(|source| JournalError::Io { path: journal.path().join("exchanges"), source })?;
+    Ok(Reopened { header, records, session, notices, journal })
 }
 
 /// What follows the header.

@@ -13,7 +13,7 @@ use super::panes::list::{List, Row};
 use super::slash::WORDS;
 use super::theme::Look;
 use crate::conversation::{
-    KeyState, Origin, Parameter, Profile, ProfileRow, Session, Turn, TurnNumber,
+    KeyState, Origin, Parameter, Profile, ProfileRow, SCRIPTED, Session, Turn, TurnNumber,
 };
 use crate::text;
 use crate::wire::{Format, Parameters, views};
@@ -222,7 +222,7 @@ fn chooser(profiles: &[ProfileRow], present: &Profile) -> Vec<(Row, Choice)> {
         .iter()
         .map(|profile| {
             let here = profile.name == present.name
-                || profile.name == "offline" && present.name == "scripted";
+                || profile.name == "offline" && present.name == SCRIPTED;
             let mark = if here { "✓" } else { " " };
             let (key, look) = key_in_words(&profile.key);
             let cells = [

@@ -238,10 +238,13 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "没有启动；limpid inspect {name} 显示发送过的内容",
     ),
     (
-        "This session spoke with {profile}, which is no profile",
-        "此会话使用的是 {profile}，它不是配置档",
+        "this session spoke with {profile}, which is no profile of yours",
+        "此会话使用的是 {profile}，它不是你的配置档",
     ),
-    ("To go on there, resume it with {arguments}", "要在那里继续，请这样恢复：{arguments}"),
+    (
+        "Nothing was started; name the way: --profile NAME, or, as before, {arguments}",
+        "没有启动；请指明方式：--profile 名称，或者照旧：{arguments}",
+    ),
     ("limpid ended before it was started", "启动之前 limpid 结束了"),
     ("limpid ended before the reply did", "回答完成之前 limpid 结束了"),
     (
