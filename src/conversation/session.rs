@@ -26,6 +26,8 @@ pub struct Session {
     pub overlaid_since: HashMap<EntryId, TurnNumber>,
     /// Every part, by number.
     pub parts: HashMap<PartNumber, Arc<Part>>,
+    /// The parts of the newest request, in order; `None` where the journal lacks one.
+    newest_parts: Option<Vec<Arc<Part>>>,
     /// The turns, oldest first; turn N stands at N − 1.
     pub turns: Vec<Turn>,
     /// The exact commands that the user allowed for the rest of the session.
@@ -145,6 +147,7 @@ impl Session {
             }
             Record::Request(request) => {
                 self.ended = None;
+                self.newest_parts = self.parts_after_the_newest(request);
                 self.turns.push(Turn {
                     number: request.turn,
                     request: request.clone(),
@@ -212,6 +215,27 @@ impl Session {
             }
             Record::Ended(reason) => self.ended = Some(reason.clone()),
         }
+    }
+
+    /// What is kept of the request before, and what follows: nothing is looked up twice.
+    fn parts_after_the_newest(&mut self, request: &RequestRecord) -> Option<Vec<Arc<Part>>> {
+        let keep = request.keep as usize;
+        let newest = self.turns.last().map_or(0, |turn| turn.number.0);
+        let before = self.newest_parts.take().filter(|_| request.turn.0 == newest + 1);
+        let mut parts = before.unwrap_or_default();
+        if keep > parts.len() {
+            return None;
+        }
+        parts.truncate(keep);
+        for number in &request.parts {
+            parts.push(self.parts.get(number)?.clone());
+        }
+        Some(parts)
+    }
+
+    /// The parts of the newest request, in order. Empty if there is none, or if the journal lacks one.
+    pub fn newest_parts(&self) -> &[Arc<Part>] {
+        self.newest_parts.as_deref().unwrap_or_default()
     }
 
     /// The turn with this number.

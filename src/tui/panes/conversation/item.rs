@@ -80,17 +80,17 @@ impl Placed {
     }
 }
 
-/// The separator of a turn.
+/// The separator of the newest turn.
 pub(super) fn turn(number: TurnNumber, session: &Session) -> Item {
-    let parts = session.parts_of(number);
-    let count = outline::message_count(&parts);
+    let parts = session.newest_parts();
+    let count = outline::message_count(parts);
     Item::Turn {
         number,
         posted: match count {
             1 => say!("turn {number} → 1 message", number = number),
             _ => say!("turn {number} → {count} messages", number = number, count = count),
         },
-        roles: Roles::of(&outline::role_runs(&parts)),
+        roles: Roles::of(&outline::role_runs(parts)),
         bytes: session.turn(number).map_or(0, |turn| turn.request.bytes),
     }
 }
