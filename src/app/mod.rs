@@ -9,6 +9,7 @@ mod canvas;
 mod clipboard;
 mod drafts;
 mod editor;
+mod keys;
 mod leave;
 mod lookup;
 mod moved;
@@ -25,17 +26,14 @@ mod terminal;
 mod themes;
 
 use std::collections::VecDeque;
-use std::future::poll_fn;
 use std::io;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::process::{ExitCode, ExitStatus};
 use std::sync::atomic::Ordering;
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use crossterm::event::{Event as TerminalEvent, EventStream};
-use futures_util::stream::{SelectAll, select_all};
+use crossterm::event::Event as TerminalEvent;
 use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::sync::mpsc::{self, error::TrySendError};
 
@@ -46,6 +44,7 @@ use crate::tools;
 use crate::tui::{self, Effect, Input, Model, RenderCache, Setup, Theme};
 use burst::Bursts;
 use editor::Editor;
+use keys::{Keys, keys, waiting};
 use leave::{Left, Saved};
 use notify::{Caller, Doing, Means};
 use signals::{Asked, Signals};
@@ -473,27 +472,6 @@ impl App {
 fn take(caller: &mut Caller) -> io::Result<()> {
     terminal::take(caller.farewell())?;
     terminal::write(caller.greeting().as_bytes())
-}
-
-/// What the terminal sends. As one of several streams it is asked only when it says that there is
-/// news: to find out, crossterm tries a lock that its own thread holds while it waits, and gives the
-/// processor away several times before it gives up.
-type Keys = SelectAll<EventStream>;
-
-/// # Errors
-/// If the terminal cannot be read. The stream itself would panic then, so it is asked for first.
-fn keys() -> io::Result<Keys> {
-    crossterm::event::poll(Duration::ZERO)?;
-    Ok(select_all([EventStream::new()]))
-}
-
-/// What the terminal has sent already.
-async fn waiting(keys: &mut Keys) -> Option<Option<io::Result<TerminalEvent>>> {
-    poll_fn(|context| match keys.poll_next_unpin(context) {
-        Poll::Ready(event) => Poll::Ready(Some(event)),
-        Poll::Pending => Poll::Ready(None),
-    })
-    .await
 }
 
 async fn sleep_until(wake: Option<Instant>) {

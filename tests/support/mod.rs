@@ -4,4 +4,5 @@
 
 pub mod limpid;
 pub mod pty;
+pub mod resuming;
 pub mod server;

@@ -3,6 +3,7 @@
 //! calls look up their state.
 
 mod copied;
+mod ended;
 mod item;
 mod jump;
 mod layout;
@@ -22,8 +23,8 @@ pub(in crate::tui) use view::{Drawn, draw};
 use self::item::{Item, Placed};
 use self::told::Results;
 use crate::conversation::{
-    Asker, Block, CallFinished, CallId, CallStatus, Entry, Event, Origin, ParameterValue, Progress,
-    Record, Role, Session, TransitionReason,
+    Block, CallFinished, CallId, Entry, Event, Origin, ParameterValue, Progress, Record, Role,
+    Session, TransitionReason,
 };
 use crate::text;
 use crate::tui::keymap::Action;
@@ -433,66 +434,18 @@ impl Conversation {
 
     fn ended(&mut self, reason: &TransitionReason, session: &Session) {
         self.end_live();
-        let note = match reason {
-            TransitionReason::Answered
-            | TransitionReason::ToolResult
-            | TransitionReason::Paused => return,
-            TransitionReason::Failed(failure) => {
-                let key = session.profile.as_ref().and_then(|profile| profile.key_env.clone());
-                self.push(Item::Failure(failure.clone(), key));
-                return;
-            }
-            TransitionReason::EmptyReply => {
-                say!("The model returned nothing. /continue asks it once more.").to_owned()
-            }
-            TransitionReason::Stopped => {
-                say!("Stopped. What had arrived is kept. /continue goes on.").to_owned()
-            }
-            TransitionReason::TurnLimit(limit) => {
-                say!(
-                    "Stopped after {limit} turns, the limit for one prompt. /continue goes on.",
-                    limit = limit,
-                )
-            }
-            TransitionReason::ProgramEnded if has_unknown(session) => {
-                say!(
-                    "limpid ended here while a command ran: what it did is not known. Look first; /continue goes on."
-                )
-                .to_owned()
-            }
-            TransitionReason::ProgramEnded => {
-                say!(
-                    "limpid ended here, before the prompt was answered. What had arrived is kept. /continue goes on."
-                )
-                .to_owned()
-            }
-            TransitionReason::RepeatedDenial => {
-                say!(
-                    "Stopped: the model proposed the same command again after it had been denied twice. Tell it what to do instead."
-                )
-                .to_owned()
-            }
-        };
-        self.push(Item::Note(note, Look::Warning));
+        if let TransitionReason::Failed(failure) = reason {
+            let key = session.profile.as_ref().and_then(|profile| profile.key_env.clone());
+            self.push(Item::Failure(failure.clone(), key));
+        } else if let Some(note) = ended::note(reason, session) {
+            self.push(Item::Note(note, Look::Warning));
+        }
     }
 
     fn end_live(&mut self) {
         self.live = Live::default();
         self.live_number += 1;
     }
-}
-
-/// Whether of a call of the newest turn nobody knows the outcome.
-fn has_unknown(session: &Session) -> bool {
-    let newest = session.turns.last().map(|turn| turn.number);
-    session.calls.values().any(|log| {
-        let is_newest = match log.proposed.asker {
-            Asker::Model { turn, .. } => Some(turn) == newest,
-            Asker::User { .. } => false,
-        };
-        let status = log.finished.as_ref().map(|finished| &finished.status);
-        is_newest && status == Some(&CallStatus::Unknown)
-    })
 }
 
 /// The parameters that are set.
