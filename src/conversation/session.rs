@@ -117,19 +117,7 @@ impl Session {
         match &stamped.record {
             Record::Profile(profile) => self.profile = Some(profile.clone()),
             Record::Parameters(parameters) => self.parameters.clone_from(parameters),
-            Record::Entry(entry) => {
-                self.ended = None;
-                self.head = Some(entry.id);
-                let answer = self.turns.last().and_then(Turn::response);
-                if entry.role == Role::Assistant && answer.is_some_and(Response::is_paused) {
-                    self.paused = Some(entry.id);
-                }
-                let server = self.profile.as_ref().map_or("", Profile::server);
-                if self.servers.last().is_none_or(|(_, last)| last != server) {
-                    self.servers.push((entry.id, server.to_owned()));
-                }
-                self.entries.insert(entry.id, entry.clone());
-            }
+            Record::Entry(entry) => self.add(entry),
             Record::Head(head) => {
                 self.head = *head;
                 if head.is_none() {
@@ -215,6 +203,20 @@ impl Session {
             }
             Record::Ended(reason) => self.ended = Some(reason.clone()),
         }
+    }
+
+    fn add(&mut self, entry: &Arc<Entry>) {
+        self.ended = None;
+        self.head = Some(entry.id);
+        let answer = self.turns.last().and_then(Turn::response);
+        if entry.role == Role::Assistant && answer.is_some_and(Response::is_paused) {
+            self.paused = Some(entry.id);
+        }
+        let server = self.profile.as_ref().map_or("", Profile::server);
+        if self.servers.last().is_none_or(|(_, last)| last != server) {
+            self.servers.push((entry.id, server.to_owned()));
+        }
+        self.entries.insert(entry.id, entry.clone());
     }
 
     /// What is kept of the request before, and what follows: nothing is looked up twice.
