@@ -106,7 +106,8 @@ fn the_theme_changes_in_the_session() {
     stage.type_text("/theme");
     stage.press(KeyCode::Enter);
     let screen = stage.screen();
-    assert!(screen.contains("✓  light") && !screen.contains("✓  dark"), "{screen}");
+    assert!(screen.contains("▸✓  light") && !screen.contains("✓  dark"), "{screen}");
+    stage.press(KeyCode::Up);
     stage.press(KeyCode::Enter);
     let screen = stage.screen();
     assert!(screen.contains("✓  dark"), "the list stays open:\n{screen}");

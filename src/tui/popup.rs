@@ -129,7 +129,7 @@ impl Popup {
             }
             Kind::Turns => dim(say!("Type a number, or words of the prompt.")),
             Kind::Themes(_) => {
-                dim(say!("Enter shows it. To keep it: theme = \"NAME\" at the top of config.toml"))
+                dim(say!("Enter shows it. To keep it, in a shell: limpid config set theme NAME"))
             }
         }
     }

@@ -256,8 +256,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("What the server lists; another id can be typed.", "服务器列出的模型；也可输入其他 ID。"),
     ("They hold for the rest of the session.", "在本会话余下部分有效。"),
     (
-        "Enter shows it. To keep it: theme = \"NAME\" at the top of config.toml",
-        "Enter 试用。若要保留：在 config.toml 开头写 theme = \"名称\"",
+        "Enter shows it. To keep it, in a shell: limpid config set theme NAME",
+        "Enter 试用。要保留，请在 shell 中：limpid config set theme 名称",
     ),
     ("no key", "无需密钥"),
     ("✗ no {name}", "✗ 缺少 {name}"),
