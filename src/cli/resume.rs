@@ -15,7 +15,7 @@ use crate::wire::Format;
 /// Damaged lines that are named.
 const NAMED: usize = 3;
 
-/// Opens the screen with a session: the one of this name, or the newest of this directory.
+/// Opens the screen with a session: the one of this name, or the one last used in this directory.
 pub(super) fn run(connection: Connection, name: Option<&str>) -> color_eyre::Result<ExitCode> {
     if let Some(why) = crate::app::unfit() {
         return usage(&why);

@@ -1,4 +1,4 @@
-//! Which sessions there are: the one that is meant, and a list, the newest first.
+//! Which sessions there are: the one that is meant, and a list, the one last used first.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::text::{self, Show, say};
 
 const NO_PLACE: &str = "no place for sessions: neither XDG_DATA_HOME nor HOME names a directory";
 
-/// The session of this name, or whose name begins so; the newest of this directory if it is called
+/// The session of this name, or whose name begins so; the one last used in this directory if it is called
 /// `last` or not at all. Else why there is none.
 ///
 /// # Errors
