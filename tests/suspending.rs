@@ -3,9 +3,11 @@
 
 mod support;
 
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use portable_pty::CommandBuilder;
 use rustix::process::{Pid, Signal, kill_process};
 use support::limpid::{OFFLINE, PATIENCE, World, binary, child_of, lives, wait_until};
 use support::pty::Screen;
@@ -118,6 +120,29 @@ fn a_running_command_stops_and_goes_on_with_it() {
     wait_until("it counts on", || count() > before + 3);
     screen.keys("\x1b");
     screen.shows("Stopped.");
+}
+
+/// What a program in a container sees: the session of whoever started it began outside.
+#[test]
+fn a_session_that_began_in_another_pid_namespace_is_no_obstacle() {
+    let inside = ["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
+    let can = Command::new("unshare").args(inside).arg("true").status();
+    if !can.is_ok_and(|status| status.success()) {
+        eprintln!("not tried: this machine makes no namespaces");
+        return;
+    }
+    let world = World::new();
+    let inner = format!("{}; echo left=$?", line(OFFLINE));
+    let mut command = CommandBuilder::new("unshare");
+    command.args(inside);
+    command.args(["bash", "-c", &inner]);
+    let mut screen = Screen::run(&world, command, 120, 40, &[]);
+    screen.shows("Ask something");
+    screen.keys("\x1a");
+    screen.keys("still here");
+    screen.shows("still here");
+    screen.keys("\x15\x04");
+    screen.shows("left=0");
 }
 
 #[test]

@@ -3,7 +3,9 @@
 
 use std::io;
 
-use rustix::process::{Pid, Signal, getpgid, getpgrp, getppid, getsid, kill_process_group};
+use rustix::process::{Pid, Signal, getppid, kill_current_process_group};
+
+use crate::tools;
 
 /// Stops limpid with its process group. Returns when somebody has continued it, or at once if nobody
 /// could.
@@ -16,7 +18,7 @@ use rustix::process::{Pid, Signal, getpgid, getpgrp, getppid, getsid, kill_proce
 /// What the system says; nothing has stopped then.
 pub(super) fn stop() -> io::Result<()> {
     // Called from the main thread, it does not return before limpid goes on.
-    Ok(kill_process_group(getpgrp(), Signal::TTIN)?)
+    Ok(kill_current_process_group(Signal::TTIN)?)
 }
 
 /// The shell with job control that started limpid, if one did.
@@ -32,10 +34,7 @@ impl Shell {
     /// # Errors
     /// What the system says.
     pub(super) fn watch() -> io::Result<Self> {
-        let parent = getppid().filter(|parent| {
-            getsid(Some(*parent)) == getsid(None)
-                && getpgid(Some(*parent)).is_ok_and(|group| group != getpgrp())
-        });
+        let parent = tools::shell_with_job_control();
         #[cfg(target_os = "linux")]
         rustix::process::set_parent_process_death_signal(parent.map(|_| Signal::CONT))?;
         Ok(Self(parent))

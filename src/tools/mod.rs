@@ -19,7 +19,7 @@ mod table;
 pub use bash::{Bash, Settings, TIME_LIMIT};
 pub use environment::Withheld;
 pub use pause::{pause_commands, resume_commands};
-pub use table::{can_be_continued, hang_up};
+pub use table::{can_be_continued, hang_up, shell_with_job_control};
 
 use std::future::Future;
 use std::path::PathBuf;

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::io;
 
-use rustix::process::Pid;
+use rustix::process::{Pid, getppid};
 
 /// One line of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,9 +13,9 @@ pub(super) struct Process {
     pub(super) pid: Pid,
     /// Id of its parent.
     pub(super) parent: i32,
-    /// Id of its process group.
+    /// Id of its process group; 0 if that began outside this PID namespace, in a container say.
     pub(super) group: i32,
-    /// Id of its session.
+    /// Id of its session; 0 as above.
     pub(super) session: i32,
     /// Whether it was stopped by a signal and waits to be continued.
     pub(super) stopped: bool,
@@ -27,12 +27,11 @@ pub(super) fn running() -> io::Result<Vec<Process>> {
     let mut table = Vec::new();
     for entry in std::fs::read_dir("/proc")? {
         let Ok(entry) = entry else { continue };
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
-            continue;
-        };
-        // A process may end between being listed and being read.
-        let Ok(stat) = std::fs::read(entry.path().join("stat")) else { continue };
-        table.extend(parse(pid, &stat));
+        if entry.file_name().to_str().is_some_and(|name| name.parse::<u32>().is_ok()) {
+            // A process may end between being listed and being read.
+            let Ok(stat) = std::fs::read(entry.path().join("stat")) else { continue };
+            table.extend(parse(&stat));
+        }
     }
     Ok(table)
 }
@@ -47,20 +46,45 @@ pub(super) fn running() -> io::Result<Vec<Process>> {
 /// group has its parent in the same session, but in another group. (POSIX calls a group without one
 /// orphaned.)
 pub fn can_be_continued() -> bool {
-    let raw = |pid: Pid| pid.as_raw_nonzero().get();
-    let group = raw(rustix::process::getpgrp());
-    let Ok(table) = running() else {
-        let Some(parent) = rustix::process::getppid() else { return false };
-        return rustix::process::getsid(Some(parent)) == rustix::process::getsid(None)
-            && rustix::process::getpgid(Some(parent)).is_ok_and(|other| raw(other) != group);
+    let (Ok(table), Some(this)) = (running(), this()) else {
+        return shell_with_job_control().is_some();
     };
-    table.iter().filter(|process| process.group == group).any(|process| {
+    table.iter().filter(|process| process.group == this.group).any(|process| {
         table.iter().any(|parent| {
-            raw(parent.pid) == process.parent
-                && parent.session == process.session
-                && parent.group != group
+            parent.pid.as_raw_nonzero().get() == process.parent && parent.continues(process)
         })
     })
+}
+
+/// The shell with job control that started this process, if one did.
+#[cfg(target_os = "linux")]
+pub fn shell_with_job_control() -> Option<Pid> {
+    let this = this()?;
+    let parent = parse(&std::fs::read(format!("/proc/{}/stat", this.parent)).ok()?)?;
+    getppid().filter(|_| parent.continues(&this))
+}
+
+/// The shell with job control that started this process, if one did.
+#[cfg(not(target_os = "linux"))]
+pub fn shell_with_job_control() -> Option<Pid> {
+    use rustix::process::{getpgid, getpgrp, getsid};
+    getppid().filter(|parent| {
+        getsid(Some(*parent)) == getsid(None)
+            && getpgid(Some(*parent)).is_ok_and(|group| group != getpgrp())
+    })
+}
+
+impl Process {
+    /// Whether this is a shell with job control to the other.
+    fn continues(&self, child: &Self) -> bool {
+        self.session == child.session && self.group != child.group
+    }
+}
+
+/// This process's own line. (Not by the system's calls: rustix takes the 0 that they return for a
+/// group or session of another namespace for an id.)
+fn this() -> Option<Process> {
+    parse(&std::fs::read("/proc/self/stat").ok()?)
 }
 
 /// Tells a process and all that descend from it that the terminal is not theirs any more (SIGHUP), also
@@ -95,8 +119,9 @@ pub(super) fn descendants(table: &[Process], ancestor: Pid) -> Vec<Process> {
 
 /// Reads `/proc/PID/stat`: `pid (name) state parent group session …`. The name may hold spaces and
 /// parentheses, so the fields are counted from the last one.
-#[cfg(target_os = "linux")]
-fn parse(pid: i32, stat: &[u8]) -> Option<Process> {
+fn parse(stat: &[u8]) -> Option<Process> {
+    let pid = stat.split(|byte| *byte == b' ').next()?;
+    let pid = Pid::from_raw(std::str::from_utf8(pid).ok()?.parse().ok()?)?;
     let end_of_name = stat.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(&stat[end_of_name + 1..]).ok()?;
     let mut fields = rest.split_ascii_whitespace();
@@ -104,7 +129,6 @@ fn parse(pid: i32, stat: &[u8]) -> Option<Process> {
     let mut number = || fields.next()?.parse::<i32>().ok();
     let (parent, group, session) = (number()?, number()?, number()?);
     let ended = matches!(state, "Z" | "X" | "x");
-    let pid = Pid::from_raw(pid)?;
     (!ended).then_some(Process { pid, parent, group, session, stopped: state == "T" })
 }
 
@@ -120,14 +144,24 @@ mod tests {
 
     #[test]
     fn a_name_with_parentheses_does_not_shift_the_fields() {
-        let found = parse(7, b"7 (a) 1 2 (b) T 5 6 4 0 -1 4194304").unwrap();
+        let found = parse(b"7 (a) 1 2 (b) T 5 6 4 0 -1 4194304").unwrap();
         assert_eq!((found.parent, found.group, found.session), (5, 6, 4));
         assert!(found.stopped);
     }
 
     #[test]
     fn ended_processes_are_left_out() {
-        assert_eq!(parse(7, b"7 (sh) Z 5 6 4 0"), None);
+        assert_eq!(parse(b"7 (sh) Z 5 6 4 0"), None);
+    }
+
+    #[test]
+    fn a_shell_in_the_session_but_not_in_the_group_continues() {
+        let of = |group, session| Process { group, session, ..process(7, 5) };
+        assert!(of(5, 5).continues(&of(7, 5)));
+        assert!(!of(7, 5).continues(&of(7, 5)), "a script's own command");
+        assert!(!of(4, 4).continues(&of(7, 5)), "another terminal's");
+        assert!(of(1, 0).continues(&of(7, 0)), "the session began outside the container");
+        assert!(!of(0, 0).continues(&of(0, 0)), "and so did the group");
     }
 
     #[test]
