@@ -13,9 +13,14 @@ use support::server::{Server, Step, calls, chunk, sse_head, text};
 
 #[test]
 fn a_signal_ends_it_in_good_order_and_the_session_is_named() {
-    for (signal, sleep) in
-        [(Signal::TERM, 971), (Signal::INT, 972), (Signal::QUIT, 973), (Signal::HUP, 974)]
-    {
+    for (signal, sleep) in [
+        (Signal::TERM, 971),
+        (Signal::INT, 972),
+        (Signal::QUIT, 973),
+        (Signal::HUP, 974),
+        (Signal::USR1, 975),
+        (Signal::XCPU, 976),
+    ] {
         let world = World::new();
         let server = Server::start(vec![calls(&[&format!("echo begun; sleep {sleep}")])]);
         let url = server.url();

@@ -223,6 +223,27 @@ fn a_shell_that_is_killed_around_a_stop_leaves_nothing_stopped() {
     }
 }
 
+/// The shell is not always the parent, and who stands between may end as well.
+#[test]
+fn when_whoever_stands_above_is_killed_it_ends_too() {
+    for shell_is_killed in [true, false] {
+        let world = World::new();
+        // The outermost shell has the terminal then.
+        let mut screen = Screen::shell(&world, 80, 24);
+        screen.keys("bash --norc --noprofile --noediting -i\r");
+        screen.until("a second shell", |text| text.matches("ready>").count() > 1);
+        screen.keys(&format!("sh -c '{}; true'\r", line(OFFLINE)));
+        screen.shows("Ask something");
+        let shell = child_of(screen.pid().cast_signed());
+        let between = child_of(shell);
+        let limpid = child_of(between);
+        let killed = if shell_is_killed { shell } else { between };
+        kill_process(Pid::from_raw(killed).unwrap(), Signal::KILL).unwrap();
+        wait_until("it has ended", || !lives(limpid));
+        screen.shows("ready>");
+    }
+}
+
 #[test]
 fn an_editor_where_nobody_could_continue_it_is_not_stopped() {
     let world = World::new();

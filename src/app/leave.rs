@@ -5,10 +5,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use rustix::process::Signal;
+
 use super::signals::Signals;
 use super::terminal;
 use crate::agent::Handle;
 use crate::text::{say, translated};
+use crate::tools;
 
 /// How long the end of what runs is waited for. It takes a fifth of a second; should it not come,
 /// the journal has all that was said, and commands end with limpid anyway.
@@ -21,7 +24,7 @@ pub(super) enum Left {
     /// The terminal is gone.
     HungUp,
     /// Asked to end by this signal.
-    Signal(u8),
+    Signal(Signal),
     /// A panic, which has been told already.
     Broken,
     /// Something that limpid needs fails.
@@ -44,7 +47,9 @@ impl Left {
         match self {
             Self::Quit => ExitCode::SUCCESS,
             Self::HungUp => ExitCode::from(128 + 1),
-            Self::Signal(number) => ExitCode::from(128 + number),
+            Self::Signal(signal) => {
+                ExitCode::from(128 + u8::try_from(signal.as_raw()).unwrap_or(0))
+            }
             Self::Broken => ExitCode::from(101),
             Self::Failed(_) => ExitCode::FAILURE,
         }
@@ -54,10 +59,10 @@ impl Left {
         match self {
             Self::Quit | Self::Broken => None,
             Self::HungUp => Some(say!("ended by SIGHUP: the terminal went away.").to_owned()),
-            Self::Signal(2) => Some(say!("ended by {signal}.", signal = "SIGINT")),
-            Self::Signal(3) => Some(say!("ended by {signal}.", signal = "SIGQUIT")),
-            Self::Signal(15) => Some(say!("ended by {signal}.", signal = "SIGTERM")),
-            Self::Signal(number) => Some(say!("ended by signal {number}.", number = number)),
+            Self::Signal(signal) => {
+                let name = tools::signal_name(*signal).unwrap_or("a signal");
+                Some(say!("ended by {signal}.", signal = name))
+            }
             Self::Failed(error) => Some(say!(
                 "ended, because of this: {error}.",
                 error = translated(&error.to_string())

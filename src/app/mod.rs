@@ -313,10 +313,11 @@ impl App {
                 ended = editor.child.wait() => return Ok(ended),
                 asked = signals.next() => match asked {
                     Asked::HungUp => return Err(Ok(Left::HungUp)),
-                    Asked::End(signal @ 15) => return Err(Ok(Left::Signal(signal))),
                     // The editor's own: it is sent to all that have the terminal.
-                    Asked::End(_) | Asked::WentOn => {}
-                    Asked::Stop if !tools::can_be_continued() => {}
+                    Asked::End(signal) if signals::OF_KEYS.contains(&signal) => {}
+                    Asked::End(signal) => return Err(Ok(Left::Signal(signal))),
+                    Asked::WentOn => {}
+                    Asked::Stop if tools::lenders().is_empty() => {}
                     Asked::Stop => suspend::stop().map_err(Err)?,
                 },
                 count = handle.events.recv_many(&mut arrived, 256) => {
@@ -436,7 +437,7 @@ impl App {
     /// Stops, commands too, until somebody continues limpid. If the shell that could do it has
     /// ended, so does limpid.
     async fn stop(&mut self, signals: &mut Signals) -> io::Result<Result<Vec<Input>, Left>> {
-        if !tools::can_be_continued() {
+        if tools::lenders().is_empty() {
             self.model.say("Not stopped: there is no shell here that could continue limpid.");
             return Ok(Ok(vec![Input::Tick]));
         }
@@ -444,7 +445,7 @@ impl App {
         tools::pause_commands();
         let stopped = suspend::stop();
         signals.forget_stop().await;
-        if signals.shell_has_ended() {
+        if signals.terminal_is_gone() {
             return Ok(Err(Left::HungUp));
         }
         // Continued in the background, it stops once more here until it has the terminal.

@@ -2,8 +2,9 @@
 //! that could say `fg`.
 
 use std::io;
+use std::os::fd::OwnedFd;
 
-use rustix::process::{Pid, Signal, getppid, kill_current_process_group};
+use rustix::process::{Signal, kill_current_process_group};
 
 use crate::tools;
 
@@ -21,28 +22,42 @@ pub(super) fn stop() -> io::Result<()> {
     Ok(kill_current_process_group(Signal::TTIN)?)
 }
 
-/// The shell with job control that started limpid, if one did.
+/// Whom limpid has its terminal from (as [`tools::lenders`] says): when one of them ends, whoever takes
+/// the terminal then knows nothing of limpid, and no key reaches it any more.
 #[derive(Debug)]
-pub(super) struct Shell(Option<Pid>);
+pub(super) struct Lenders(Vec<OwnedFd>);
 
-impl Shell {
-    /// Finds it. From here on its end continues limpid. The system does so itself for those that have
-    /// stopped already, and stops none that has lost its shell already, but between the two is a moment.
+impl Lenders {
+    /// Finds them. From here on their end continues limpid. The system does so itself for those that
+    /// have stopped already, and stops none that has lost its shell already, but between the two is a
+    /// moment.
     ///
     /// Called from the main thread: it must be one that lives as long as limpid.
     ///
     /// # Errors
     /// What the system says.
+    #[cfg(target_os = "linux")]
     pub(super) fn watch() -> io::Result<Self> {
-        let parent = tools::shell_with_job_control();
-        #[cfg(target_os = "linux")]
-        rustix::process::set_parent_process_death_signal(parent.map(|_| Signal::CONT))?;
-        Ok(Self(parent))
+        use rustix::process::{PidfdFlags, pidfd_open, set_parent_process_death_signal};
+        let lenders = tools::lenders();
+        let wakes = (!lenders.is_empty()).then_some(Signal::CONT);
+        set_parent_process_death_signal(wakes)?;
+        // A system without them (Linux before 5.3) tells of no end.
+        let open = |pid| pidfd_open(pid, PidfdFlags::empty()).ok();
+        Ok(Self(lenders.into_iter().filter_map(open).collect()))
     }
 
-    /// Whether there was one and it has ended. Whoever took the terminal after it knows nothing of
-    /// limpid: no key reaches it any more.
-    pub(super) fn has_ended(&self) -> bool {
-        self.0.is_some() && getppid() != self.0
+    /// Elsewhere nobody tells of their end.
+    ///
+    /// # Errors
+    /// None.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn watch() -> io::Result<Self> {
+        Ok(Self(Vec::new()))
+    }
+
+    /// Each is readable from its end on.
+    pub(super) fn fds(&self) -> &[OwnedFd] {
+        &self.0
     }
 }

@@ -19,7 +19,8 @@ mod table;
 pub use bash::{Bash, Settings, TIME_LIMIT};
 pub use environment::Withheld;
 pub use pause::{pause_commands, resume_commands};
-pub use table::{can_be_continued, hang_up, shell_with_job_control};
+pub use result::signal_name;
+pub use table::{hang_up, lenders};
 
 use std::future::Future;
 use std::path::PathBuf;

@@ -123,10 +123,12 @@ fn last_line(ending: &Ending, duration_ms: u64) -> String {
         Ending::Exited(126) => "[exit code 126: found, but cannot be executed]".to_owned(),
         Ending::Exited(127) => "[exit code 127: command not found]".to_owned(),
         // A shell adds 128 to the signal that ended its last command; a program may do so too.
-        Ending::Exited(code @ 129..=192) => match signal_name(code - 128) {
-            Some(name) => format!("[exit code {code}: 128 + signal {} ({name})]", code - 128),
-            None => format!("[exit code {code}]"),
-        },
+        Ending::Exited(code @ 129..=192) => {
+            match Signal::from_named_raw(code - 128).and_then(signal_name) {
+                Some(name) => format!("[exit code {code}: 128 + signal {} ({name})]", code - 128),
+                None => format!("[exit code {code}]"),
+            }
+        }
         Ending::Exited(code) => format!("[exit code {code}]"),
         Ending::Signaled(signal) => format!("[ended by {}]", signal_words(*signal)),
         Ending::TimedOut(limit) => format!("[timed out after {} s, stopped]", limit.as_secs_f64()),
@@ -148,14 +150,15 @@ fn swept(ended: usize) -> String {
 }
 
 fn signal_words(signal: i32) -> String {
-    match signal_name(signal) {
+    match Signal::from_named_raw(signal).and_then(signal_name) {
         Some(name) => format!("signal {signal} ({name})"),
         None => format!("signal {signal}"),
     }
 }
 
-fn signal_name(signal: i32) -> Option<&'static str> {
-    let name = match Signal::from_named_raw(signal)? {
+/// What the shell calls a signal; only those that end a program.
+pub fn signal_name(signal: Signal) -> Option<&'static str> {
+    let name = match signal {
         Signal::HUP => "SIGHUP",
         Signal::INT => "SIGINT",
         Signal::QUIT => "SIGQUIT",
@@ -172,6 +175,8 @@ fn signal_name(signal: i32) -> Option<&'static str> {
         Signal::ALARM => "SIGALRM",
         Signal::TERM => "SIGTERM",
         Signal::XCPU => "SIGXCPU",
+        Signal::VTALARM => "SIGVTALRM",
+        Signal::PROF => "SIGPROF",
         Signal::XFSZ => "SIGXFSZ",
         Signal::SYS => "SIGSYS",
         _ => return None,

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::io;
 
-use rustix::process::{Pid, getppid};
+use rustix::process::{Pid, getpid};
 
 /// One line of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,49 +42,41 @@ pub(super) fn running() -> io::Result<Vec<Process>> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Whether a shell with job control could continue this process group after a stop: one of the
-/// group has its parent in the same session, but in another group. (POSIX calls a group without one
-/// orphaned.)
-pub fn can_be_continued() -> bool {
-    let (Ok(table), Some(this)) = (running(), this()) else {
-        return shell_with_job_control().is_some();
-    };
-    table.iter().filter(|process| process.group == this.group).any(|process| {
-        table.iter().any(|parent| {
-            parent.pid.as_raw_nonzero().get() == process.parent && parent.continues(process)
-        })
-    })
-}
-
-/// The shell with job control that started this process, if one did.
+/// Whom this process has its terminal from: the shell with job control above it, and what stands
+/// between them (`sh -c`, `cargo run` …), nearest first. Empty if there is no such shell: nobody could
+/// continue this process after a stop then. (POSIX calls its process group orphaned.)
 #[cfg(target_os = "linux")]
-pub fn shell_with_job_control() -> Option<Pid> {
-    let this = this()?;
-    let parent = parse(&std::fs::read(format!("/proc/{}/stat", this.parent)).ok()?)?;
-    getppid().filter(|_| parent.continues(&this))
+pub fn lenders() -> Vec<Pid> {
+    let line = |pid| parse(&std::fs::read(format!("/proc/{pid}/stat")).ok()?);
+    // Not by the system's calls: rustix takes the 0 that they return for a group or session of another
+    // PID namespace for an id.
+    let this = line(getpid().as_raw_pid());
+    this.map(|this| up_to_the_shell(this, line)).unwrap_or_default()
 }
 
-/// The shell with job control that started this process, if one did.
+/// Whom this process has its terminal from: the shell with job control that started it, if one did.
 #[cfg(not(target_os = "linux"))]
-pub fn shell_with_job_control() -> Option<Pid> {
-    use rustix::process::{getpgid, getpgrp, getsid};
-    getppid().filter(|parent| {
+pub fn lenders() -> Vec<Pid> {
+    use rustix::process::{getpgid, getpgrp, getppid, getsid};
+    let shell = getppid().filter(|parent| {
         getsid(Some(*parent)) == getsid(None)
             && getpgid(Some(*parent)).is_ok_and(|group| group != getpgrp())
-    })
+    });
+    shell.into_iter().collect()
 }
 
-impl Process {
-    /// Whether this is a shell with job control to the other.
-    fn continues(&self, child: &Self) -> bool {
-        self.session == child.session && self.group != child.group
+/// The ancestors up to the first that is of the session, but not of the process group.
+fn up_to_the_shell(this: Process, line: impl Fn(i32) -> Option<Process>) -> Vec<Pid> {
+    let mut found = Vec::new();
+    let mut child = this;
+    while let Some(parent) = line(child.parent).filter(|parent| parent.session == this.session) {
+        found.push(parent.pid);
+        if parent.group != this.group {
+            return found;
+        }
+        child = parent;
     }
-}
-
-/// This process's own line. (Not by the system's calls: rustix takes the 0 that they return for a
-/// group or session of another namespace for an id.)
-fn this() -> Option<Process> {
-    parse(&std::fs::read("/proc/self/stat").ok()?)
+    Vec::new()
 }
 
 /// Tells a process and all that descend from it that the terminal is not theirs any more (SIGHUP), also
@@ -155,13 +147,24 @@ mod tests {
     }
 
     #[test]
-    fn a_shell_in_the_session_but_not_in_the_group_continues() {
-        let of = |group, session| Process { group, session, ..process(7, 5) };
-        assert!(of(5, 5).continues(&of(7, 5)));
-        assert!(!of(7, 5).continues(&of(7, 5)), "a script's own command");
-        assert!(!of(4, 4).continues(&of(7, 5)), "another terminal's");
-        assert!(of(1, 0).continues(&of(7, 0)), "the session began outside the container");
-        assert!(!of(0, 0).continues(&of(0, 0)), "and so did the group");
+    fn the_shell_is_the_first_above_that_is_of_the_session_but_not_of_the_group() {
+        let lenders = |lines: &[(i32, i32, i32, i32)]| -> Vec<i32> {
+            let line = |wanted| {
+                let (pid, parent, group, session) = *lines.iter().find(|line| line.0 == wanted)?;
+                Some(Process { group, session, ..process(pid, parent) })
+            };
+            up_to_the_shell(line(9).unwrap(), line).iter().map(|pid| pid.as_raw_pid()).collect()
+        };
+        assert_eq!(lenders(&[(9, 8, 9, 8), (8, 1, 8, 8)]), [8]);
+        assert_eq!(
+            lenders(&[(9, 7, 7, 6), (7, 6, 7, 6), (6, 1, 6, 6)]),
+            [7, 6],
+            "with sh -c between"
+        );
+        assert!(lenders(&[(9, 1, 9, 9), (1, 0, 1, 1)]).is_empty(), "another session's");
+        assert!(lenders(&[(9, 8, 8, 8), (8, 1, 8, 8)]).is_empty(), "a script without job control");
+        assert_eq!(lenders(&[(9, 1, 9, 0), (1, 0, 1, 0)]), [1], "a session of outside");
+        assert!(lenders(&[(9, 1, 0, 0), (1, 0, 0, 0)]).is_empty(), "and a group of outside");
     }
 
     #[test]

@@ -5,7 +5,6 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     // Leaving.
     ("ended by SIGHUP: the terminal went away.", "被 SIGHUP 结束：终端已断开。"),
     ("ended by {signal}.", "被 {signal} 结束。"),
-    ("ended by signal {number}.", "被信号 {number} 结束。"),
     ("ended, because of this: {error}.", "已结束，原因：{error}。"),
     ("The session is saved in {path}", "会话保存在 {path}"),
     ("The prompt from the editor is kept in {path}", "编辑器中的提示词保存在 {path}"),
