@@ -15,7 +15,7 @@ use crate::tools;
 
 /// How long the end of what runs is waited for. It takes a fifth of a second; should it not come,
 /// the journal has all that was said, and commands end with limpid anyway.
-const PATIENCE: Duration = Duration::from_secs(3);
+pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 
 /// How the user left.
 #[derive(Debug)]

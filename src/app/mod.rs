@@ -177,6 +177,9 @@ impl App {
     }
 
     async fn events(&mut self, handle: &mut Handle, signals: &mut Signals) -> io::Result<Left> {
+        if signals.terminal_is_gone() {
+            return Ok(Left::HungUp);
+        }
         let mut keys = keys()?;
         let mut arrived = Vec::new();
         let mut stale = false;

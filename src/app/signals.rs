@@ -12,8 +12,8 @@ use rustix::process::Signal as Kind;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
-use super::stdio;
 use super::suspend::Lenders;
+use super::{leave, stdio};
 
 /// Something asked for from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,7 +130,9 @@ async fn end(ends: &mut [(Kind, Signal)]) -> Kind {
 }
 
 /// Watches for the terminal's end, from a thread of its own: whoever asks crossterm for keys then may
-/// not come back, because it reads on whether it gets nothing or an error. It is [released] here.
+/// not come back, because it reads on whether it gets nothing or an error. It is [released] here. Where
+/// that is of no use (crossterm had not looked at stdin yet, and opened the terminal itself), limpid ends
+/// from here: what ran ends with it, and what was said is in the journal.
 ///
 /// [released]: stdio::terminal_is_gone
 ///
@@ -143,6 +145,8 @@ fn watch(terminal: Arc<Terminal>) -> io::Result<Arc<Notify>> {
         if terminal.has_ended(None) {
             stdio::terminal_is_gone();
             told.notify_one();
+            std::thread::sleep(2 * leave::PATIENCE);
+            std::process::exit(128 + Kind::HUP.as_raw());
         }
     })?;
     Ok(ended)
