@@ -240,3 +240,35 @@ fn what_is_too_long_for_the_terminal_is_written_to_a_private_file() {
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
 }
+
+#[test]
+fn the_conversation_is_printed_on_the_normal_screen_until_enter() {
+    let world = World::new();
+    let answer = format!("{LONG}\n\n```\nlet x = 1;\n```\n\u{1b}]0;evil\u{7} after it");
+    let server = Server::start(vec![text(&answer)]);
+    let url = server.url();
+    let mut screen = Screen::start(&world, &["--url", &url, "--model", "m"], 80, 24);
+    screen.ask("/print");
+    screen.shows("Nothing is said yet.");
+    screen.keys("\x15");
+    screen.hides("/print");
+    screen.ask("Tell me");
+    screen.shows("after it");
+    screen.ask("/print");
+    screen.shows("Enter goes back to limpid.");
+    assert!(!screen.is_full());
+    let printed = String::from_utf8_lossy(&screen.raw).replace("\r\n", "\n");
+    let printed = printed.rsplit("\x1b[?25h").next().unwrap();
+    assert!(printed.starts_with("you\nTell me\n\n── turn 1"), "{printed:?}");
+    assert!(printed.contains(&format!("\nmodel\n{LONG}\n\n```\nlet x = 1;\n```\n")), "unwrapped");
+    assert!(printed.contains("after it") && !printed.contains('\x1b'), "{printed:?}");
+    screen.keys("\r");
+    screen.until("the full screen", |text| text.contains("Inspector"));
+    assert!(screen.is_full());
+    screen.ask("/print");
+    screen.until("both", |text| text.matches("Enter goes back").count() == 2);
+    screen.keys("\x03");
+    screen.until("the full screen", |text| text.contains("Inspector"));
+    screen.keys("still here");
+    screen.shows("still here");
+}

@@ -6,19 +6,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 
+use super::borrower::Borrower;
 use super::drafts;
-use super::stdio::Lent;
-use crate::tools;
 
 /// An editor that runs.
 pub(super) struct Editor {
-    pub(super) child: Child,
+    pub(super) program: Borrower,
     path: PathBuf,
     /// What was handed to it.
     draft: String,
-    _lent: Lent,
 }
 
 impl Editor {
@@ -27,22 +25,17 @@ impl Editor {
     /// # Errors
     /// What could not be done, in words.
     pub(super) fn open(folder: &Path, draft: String) -> Result<Self, String> {
-        let lent = Lent::new();
-        let stdin = lent.and_then(|lent| Ok((lent.stdin()?, lent)));
-        let (stdin, lent) = stdin
-            .map_err(|error| format!("The editor could not be given the terminal: {error}."))?;
         let path = drafts::write(folder, &draft)
             .map_err(|error| format!("The draft could not be written for the editor: {error}."))?;
-        let program = program();
-        let child = Command::new("sh")
-            .arg("-c")
-            .arg(format!("{program} \"$1\""))
-            .arg("limpid")
-            .arg(&path)
-            .stdin(stdin)
-            .spawn();
-        match child {
-            Ok(child) => Ok(Self { child, path, draft, _lent: lent }),
+        let started = Borrower::start(
+            Command::new("sh")
+                .arg("-c")
+                .arg(format!("{} \"$1\"", program()))
+                .arg("limpid")
+                .arg(&path),
+        );
+        match started {
+            Ok(program) => Ok(Self { program, path, draft }),
             Err(error) => {
                 // Nothing of the user's is in it that is not in the draft as well.
                 let _ = fs::remove_file(&path);
@@ -71,16 +64,6 @@ impl Editor {
         let path = self.path.clone();
         drop(self);
         drafts::keep(path)
-    }
-}
-
-/// An editor that limpid does not outlive would go on with a terminal that the shell reads, too.
-impl Drop for Editor {
-    fn drop(&mut self) {
-        // There is none once it was waited for.
-        if let Some(pid) = self.child.id() {
-            tools::hang_up(pid);
-        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! A key is drawn at once; what streams in waits for the next frame, at most 30 a second; an idle
 //! program never wakes.
 
+mod borrower;
 mod burst;
 mod canvas;
 mod clipboard;
@@ -42,6 +43,7 @@ use crate::cli::{Start, runtime, usage};
 use crate::text::{self, Show};
 use crate::tools;
 use crate::tui::{self, Effect, Input, Model, RenderCache, Setup, Theme};
+use borrower::Borrower;
 use burst::Bursts;
 use editor::Editor;
 use keys::{Keys, keys, waiting};
@@ -114,6 +116,14 @@ async fn live(
     Ok((left, Saved { session: saved_in.get().cloned(), in_part, draft: app.kept.take() }))
 }
 
+/// What the terminal is lent for.
+enum Lend {
+    /// To edit this draft.
+    Editor(String),
+    /// To print this text.
+    Print(String),
+}
+
 struct App {
     screen: Screen,
     model: Model,
@@ -130,8 +140,8 @@ struct App {
     answers: (mpsc::Sender<Input>, mpsc::Receiver<Input>),
     /// Whether the user gave limpid the mouse.
     mouse: bool,
-    /// The draft that is to be opened in an editor.
-    edit: Option<String>,
+    /// What the terminal is to be lent for.
+    lend: Option<Lend>,
     /// The draft that an editor had open when limpid ended.
     kept: Option<PathBuf>,
 }
@@ -171,7 +181,7 @@ impl App {
             directory: start.directory.clone(),
             answers: mpsc::channel(4),
             mouse: false,
-            edit: None,
+            lend: None,
             kept: None,
         })
     }
@@ -250,9 +260,12 @@ impl App {
                         return Ok(left);
                     }
                     // What was typed after that follows what comes of it.
-                    if let Some(draft) = self.edit.take()
-                        && let Some(left) = self.edit(draft, handle, signals).await?
-                    {
+                    let left = match self.lend.take() {
+                        Some(Lend::Editor(draft)) => self.edit(draft, handle, signals).await?,
+                        Some(Lend::Print(text)) => self.print(text, handle, signals).await?,
+                        None => None,
+                    };
+                    if let Some(left) = left {
                         return Ok(left);
                     }
                 }
@@ -282,7 +295,7 @@ impl App {
         let opened = Editor::open(&folder, draft);
         let edited = match opened {
             Err(why) => Err(why),
-            Ok(mut editor) => match self.wait_for(&mut editor, handle, signals).await {
+            Ok(mut editor) => match self.wait_for(&mut editor.program, handle, signals).await {
                 Ok(ended) => {
                     signals.forget_interrupts().await;
                     editor.close(ended)
@@ -303,20 +316,43 @@ impl App {
         Ok(None)
     }
 
-    /// Waits for the editor's end; what happens meanwhile is taken. `Err` if limpid ends first.
+    /// Gives the terminal to the conversation as a text, until Enter. What happens meanwhile is taken.
+    async fn print(
+        &mut self,
+        text: String,
+        handle: &mut Handle,
+        signals: &mut Signals,
+    ) -> io::Result<Option<Left>> {
+        terminal::restore();
+        match Borrower::print(text) {
+            Ok(mut printing) => match self.wait_for(&mut printing, handle, signals).await {
+                Ok(_) => signals.forget_interrupts().await,
+                Err(left) => return left.map(Some),
+            },
+            Err(error) => self.model.say(&format!("Not printed: {error}.")),
+        }
+        for input in self.come_back()? {
+            if let Some(left) = self.update(input, handle, signals).await? {
+                return Ok(Some(left));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Waits for the program's end; what happens meanwhile is taken. `Err` if limpid ends first.
     async fn wait_for(
         &mut self,
-        editor: &mut Editor,
+        program: &mut Borrower,
         handle: &mut Handle,
         signals: &mut Signals,
     ) -> Result<io::Result<ExitStatus>, io::Result<Left>> {
         let mut arrived = Vec::new();
         loop {
             tokio::select! {
-                ended = editor.child.wait() => return Ok(ended),
+                ended = program.child.wait() => return Ok(ended),
                 asked = signals.next() => match asked {
                     Asked::HungUp => return Err(Ok(Left::HungUp)),
-                    // The editor's own: it is sent to all that have the terminal.
+                    // The program's own: it is sent to all that have the terminal.
                     Asked::End(signal) if signals::OF_KEYS.contains(&signal) => {}
                     Asked::End(signal) => return Err(Ok(Left::Signal(signal))),
                     Asked::WentOn => {}
@@ -380,7 +416,8 @@ impl App {
                     Effect::Copy { text, to } => {
                         clipboard::copy(text, to, self.answers.0.clone())?;
                     }
-                    Effect::Edit(draft) => self.edit = Some(draft),
+                    Effect::Edit(draft) => self.lend = Some(Lend::Editor(draft)),
+                    Effect::Print(text) => self.lend = Some(Lend::Print(text)),
                     Effect::ListPrompts => {
                         lookup::prompts(self.directory.clone(), self.answers.0.clone());
                     }

@@ -137,6 +137,8 @@ pub enum Effect {
     },
     /// Open this draft in the user's editor; [`Input::Edited`].
     Edit(String),
+    /// Print this text, which holds no escapes, on the normal screen and wait for Enter.
+    Print(String),
     /// Look for the prompts of earlier sessions; [`Input::Prompts`].
     ListPrompts,
     /// Look for the files of the directory, without anybody waiting for it; [`Input::Files`].

@@ -3,7 +3,7 @@
 use crate::text::{Phrase, phrase};
 
 /// Each word and what it does.
-pub(super) const WORDS: [(&str, Phrase); 13] = [
+pub(super) const WORDS: [(&str, Phrase); 14] = [
     ("/help", phrase("shows these keys")),
     ("/continue", phrase("posts the history once more: after a failure, a stop or the turn limit")),
     ("/clear", phrase("starts anew: the model will remember nothing, every command asks again")),
@@ -21,6 +21,7 @@ pub(super) const WORDS: [(&str, Phrase); 13] = [
     ),
     ("/turn", phrase("what was sent in a turn: /turn 3 shows it; alone it lists the turns")),
     ("/copy", phrase("copies what the model said last; in a pane, y and Y copy the text at hand")),
+    ("/print", phrase("prints all of the conversation on the normal screen")),
     ("/mouse", phrase("takes the mouse for wheel and clicks, or gives it back to the terminal")),
     ("/theme", phrase("lists the themes; /theme NAME changes to another")),
     ("/restore", phrase("sends again what was left out or shortened")),

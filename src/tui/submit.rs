@@ -69,6 +69,13 @@ pub(super) fn perform(model: &mut Model, submitted: Submitted) -> Option<Vec<Eff
         Submitted::Quit => return Some(vec![Effect::Quit]),
         Submitted::Mouse => return Some(mouse::toggle(model)),
         Submitted::Copy => return copy::last_said(model),
+        Submitted::Print => {
+            let Some(text) = model.conversation.transcript(&model.session) else {
+                model.note = Some(say!("Nothing is said yet.").to_owned());
+                return None;
+            };
+            return Some(vec![Effect::Print(text)]);
+        }
         Submitted::Help => {
             model.help = Some(Scroll::from_top());
             return Some(Vec::new());

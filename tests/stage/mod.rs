@@ -147,7 +147,8 @@ impl Stage {
             match effect {
                 Effect::Send(command) => self.sent.push(command),
                 Effect::Quit => self.quit = true,
-                Effect::Suspend => {}
+                // On a real terminal: tests/copying.rs.
+                Effect::Suspend | Effect::Print(_) => {}
                 Effect::ReadOutput { call, file } => {
                     let read = std::fs::read(file).map_err(|error| error.to_string());
                     self.input(Input::Output { call, read });

@@ -55,6 +55,8 @@ const NOT_TEXTS: &[&str] = &[
     "Instructions of this project, from {}:",
     ", cut from {}",
     "I ran this command myself; it was no call of yours.\n$ ",
+    // What the shell runs.
+    r#"cat; printf '\n%s ' "$1"; read -r _ </dev/tty"#,
     // What servers and libraries say.
     "dns error",
     "tunnel error: proxy authorization required",

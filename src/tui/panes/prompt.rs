@@ -66,6 +66,8 @@ pub(in crate::tui) enum Submitted {
     Mouse,
     /// `/copy`
     Copy,
+    /// `/print`
+    Print,
     /// `/turn` and the words after it
     Turn(Vec<String>),
     /// `/theme` and the words after it
@@ -112,6 +114,7 @@ impl Submitted {
             "/restore" => return Self::Restore,
             "/mouse" => return Self::Mouse,
             "/copy" => return Self::Copy,
+            "/print" => return Self::Print,
             "/help" => return Self::Help,
             "/quit" | "q" | "exit" => return Self::Quit,
             _ => {}

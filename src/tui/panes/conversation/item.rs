@@ -218,13 +218,17 @@ fn sent_line(rows: &mut Rows, session: &Session, entry: &Entry, width: u16) {
 /// Lines of an own command's output that are shown when it is folded.
 const OUTPUT_LINES: usize = 12;
 
-fn own_output(rows: &mut Rows, output: &str, told: bool, open: bool, width: u16) {
-    let head = if told {
+/// Whether the model is told of an own command.
+pub(super) fn output_head(told: bool) -> &'static str {
+    if told {
         say!("told with the prompt that follows:")
     } else {
         say!("not sent, the model is not told:")
-    };
-    rows.push(head, Look::Strong, 3, width);
+    }
+}
+
+fn own_output(rows: &mut Rows, output: &str, told: bool, open: bool, width: u16) {
+    rows.push(output_head(told), Look::Strong, 3, width);
     let count = output.lines().count();
     let skipped = if open { 0 } else { count.saturating_sub(OUTPUT_LINES) };
     if skipped > 0 {

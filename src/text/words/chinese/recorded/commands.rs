@@ -187,7 +187,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("belongs to another user", "属于其他用户"),
     ("Move it away", "请将其移走"),
     ("The draft could not be written for the editor: {error}", "无法为编辑器写出草稿：{error}"),
-    ("The editor could not be given the terminal: {error}", "无法把终端交给编辑器：{error}"),
+    ("Not printed: {error}", "没有打印：{error}"),
     ("The editor could not be started: {error}", "无法启动编辑器：{error}"),
     ("The prompt stays as it was", "提示词保持不变"),
     ("What the editor wrote cannot be read ({error})", "无法读取编辑器写出的内容（{error}）"),
