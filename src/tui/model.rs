@@ -388,7 +388,7 @@ impl Model {
                         self.inspector.select(found.row);
                     }
                     Focus::Inspector => self.inspector.scroll.stand(),
-                    _ => self.conversation.scroll.stand(),
+                    Focus::Conversation | Focus::Prompt | Focus::Approval => {}
                 }
             }
         }

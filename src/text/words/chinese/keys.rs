@@ -5,6 +5,9 @@
 pub(super) const TEXTS: &[(&str, &str)] = &[
     // Footer and help: keys.
     ("one row up", "上移一行"),
+    ("the item before; first the rows of a long one", "上一项；长的一项先逐行移动"),
+    ("the next item; first the rows of a long one", "下一项；长的一项先逐行移动"),
+    ("to the newest, and stays with it", "到最新处，并一直跟随"),
     ("one row down", "下移一行"),
     ("one screen up", "上翻一屏"),
     ("one screen down", "下翻一屏"),

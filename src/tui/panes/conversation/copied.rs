@@ -10,7 +10,7 @@ use crate::tui::copy::Copyable;
 impl Conversation {
     /// The text that keys are about; of a call, the command and what the model was told.
     pub(in crate::tui) fn copyable(&self, session: &Session) -> Option<Copyable> {
-        let Some(at) = self.at_hand else { return self.arriving() };
+        let Some(at) = self.item_at_hand() else { return self.arriving() };
         let item = &self.items.get(at)?.item;
         Some(match item {
             Item::Call(id) => {
