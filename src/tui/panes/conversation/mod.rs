@@ -52,17 +52,12 @@ impl Live {
 }
 
 /// What keys can be about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum At {
     Item(usize),
     /// The reply that arrives, below all items; where there is none, what is newest.
+    #[default]
     Arriving,
-}
-
-impl Default for At {
-    fn default() -> Self {
-        Self::Arriving
-    }
 }
 
 /// The state of the pane.
