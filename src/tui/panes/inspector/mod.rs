@@ -8,10 +8,12 @@ mod copied;
 mod diff;
 mod tabs;
 mod view;
+mod wrong;
 
 use std::time::{Duration, Instant};
 
 pub(in crate::tui) use view::{Layout, draw, title};
+pub(in crate::tui) use wrong::went_wrong;
 
 use crate::conversation::{EntryId, Session, Turn, TurnNumber};
 use crate::tui::keymap::Action;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Inspector, List, View, before, diff, tabs};
+use super::{Inspector, List, View, before, diff, tabs, went_wrong};
 use crate::conversation::{Part, Session, Turn, TurnNumber};
 use crate::text;
 use crate::tui::View as Shown;
@@ -105,8 +105,12 @@ pub(in crate::tui) fn title(inspector: &Inspector, session: &Session) -> String 
     let shown = turn.number.0;
     let first = shown.saturating_sub(2).min(newest.saturating_sub(4)).max(1);
     let last = first.saturating_add(4).min(newest);
+    let wrong = went_wrong(session, |turn| (first..=last).contains(&turn.0));
     let mut turns: Vec<String> = (first..=last)
-        .map(|number| if number == shown { format!("[{number}]") } else { number.to_string() })
+        .map(|number| {
+            let mark = if wrong.contains_key(&TurnNumber(number)) { "✗" } else { "" };
+            if number == shown { format!("[{number}{mark}]") } else { format!("{number}{mark}") }
+        })
         .collect();
     if first > 1 {
         turns.insert(0, "…".to_owned());
@@ -289,7 +293,9 @@ fn lay_out(
         }
         View::Diff => {
             let mut rows = Rows::default();
-            for (line, look) in diff::of_turn(turn, opened.base, &view.model.session) {
+            for (line, look) in
+                diff::of_turn(turn, opened.base, &view.model.session, opened.width.into())
+            {
                 rows.push_exact(&line, look, opened.width);
             }
             return rows;
