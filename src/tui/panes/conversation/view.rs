@@ -267,34 +267,39 @@ fn call_row(view: &View<'_>, id: &CallId, area: Rect, buf: &mut Buffer) {
 }
 
 fn welcome(view: &View<'_>, area: Rect, buf: &mut Buffer) {
+    let rows = welcome_rows(view, area.width, true);
+    let fits = rows.len() <= area.height.into();
+    let rows = if fits { rows } else { welcome_rows(view, area.width, false) };
+    rows.draw(0, area, buf, view.theme);
+}
+
+/// What stands there before the first prompt; with blank rows if there is room for them.
+fn welcome_rows(view: &View<'_>, width: u16, with_blanks: bool) -> Rows {
     let mut rows = Rows::default();
-    rows.push(
-        say!("limpid shows both sides of a conversation with a model:"),
-        Look::Dim,
-        0,
-        area.width,
+    let blank = |rows: &mut Rows| {
+        if with_blanks {
+            rows.blank();
+        }
+    };
+    let intro = say!(
+        "limpid shows both sides of a conversation with a model: what is said here, and in the inspector what the model is really told."
     );
-    rows.push(
-        say!("what is said here, and in the inspector what the model is really told."),
-        Look::Dim,
-        0,
-        area.width,
-    );
-    rows.blank();
+    rows.push(intro, Look::Dim, 0, width);
+    blank(&mut rows);
     let next = say!("Write below and press Enter. /help lists the keys, /model the models.");
-    rows.push(next, Look::Text, 0, area.width);
+    rows.push(next, Look::Text, 0, width);
     let beginning = view.model.beginning.as_ref();
     if let Some(context) = beginning.and_then(|beginning| beginning.context.as_ref()) {
         let names = context.lines().next().unwrap_or_default().trim_end_matches(':');
-        rows.blank();
+        blank(&mut rows);
         let line = say!("With your first prompt the model is told: {names}.", names = names);
-        rows.push(&line, Look::Text, 0, area.width);
+        rows.push(&line, Look::Text, 0, width);
         let hidden = text::hidden(context).into_iter().filter(|c| !"\n\t".contains(*c)).count();
         if hidden > 0 {
-            rows.push(say!("It holds hidden characters."), Look::Bad, 0, area.width);
+            rows.push(say!("It holds hidden characters."), Look::Bad, 0, width);
         }
         let hint = say!("The inspector has it in full; --no-context leaves it out.");
-        rows.push(hint, Look::Dim, 0, area.width);
+        rows.push(hint, Look::Dim, 0, width);
     }
-    rows.draw(0, area, buf, view.theme);
+    rows
 }
