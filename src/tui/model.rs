@@ -222,6 +222,8 @@ pub struct Model {
     pub(super) interrupted: Option<Instant>,
 }
 
+    /// When Esc was pressed last, if that stopped nothing and no other key came since.
+    pub(super) left: Option<Instant>,
 /// How long a command's clock shows tenths.
 const PRECISE: Duration = Duration::from_secs(10);
 
@@ -266,6 +268,7 @@ impl Model {
         }
     }
 
+            left: None,
     /// What takes the keys at this moment.
     pub fn context(&self, now: Instant) -> Context {
         match (&self.help, &self.picker, &self.popup) {
