@@ -194,9 +194,9 @@ fn act(
             }
         }
         Action::Unfold => {
-            if !model.prompt.unfold() {
-                return vec![Effect::Edit(model.prompt.text())];
-            }
+            let told = model.prompt.unfold();
+            let Some(told) = told else { return vec![Effect::Edit(model.prompt.text())] };
+            model.note = Some(told.to_owned());
         }
         _ => in_pane(model, context, action),
     }

@@ -133,7 +133,7 @@ const PROMPT: &[Binding] = &[
         &[ctrl('x')],
         "Ctrl-X",
         "",
-        "opens the folded paste beside the cursor; else the prompt in $VISUAL or $EDITOR",
+        "opens the folded paste beside the cursor, folds it again; else the prompt in $VISUAL or $EDITOR",
         Action::Unfold,
     ),
     PREVIOUS,
@@ -167,6 +167,7 @@ const CONVERSATION: &[Binding] = &[
     TO_PROMPT,
     FIND,
     COPY,
+    COPY_PART,
     bind(
         &[key(KeyCode::End), letter('G')],
         "End",
@@ -546,7 +547,7 @@ const COPY: Binding = bind(
 const COPY_PART: Binding = bind(
     &[letter('Y')],
     "Y",
-    "",
+    "part",
     "copies a part of it: a code block, the command, some lines",
     Action::CopyPart,
 );
@@ -596,7 +597,7 @@ pub(super) fn tables(context: Context) -> &'static [&'static [Binding]] {
     match context {
         Context::Prompt => &[PROMPT],
         Context::Completion => &[COMPLETION],
-        Context::Conversation => &[CONVERSATION, &[COPY_PART], SPLITS, MATCHES, COMMANDS],
+        Context::Conversation => &[CONVERSATION, SPLITS, MATCHES, COMMANDS],
         Context::Tools => &[TOOLS, &[COPY, COPY_PART, ZOOM], SPLITS, MATCHES, COMMANDS],
         Context::Call => &[CALL, &[COPY, COPY_PART, ZOOM], SPLITS, MATCHES, COMMANDS],
         Context::Inspector => {

@@ -72,11 +72,16 @@ fn keys(view: &View<'_>, context: Context, shown: &Shown, area: Rect, buf: &mut 
         Some(note) => Some(note.as_str()),
         None => None,
     };
-    let mut used = 1;
+    // Where the prompt has no border to say it.
+    let place = view.model.prompt.place(shown.areas.prompt.height);
+    let place = place.filter(|_| context == Context::Prompt && !shown.areas.framed);
     let note = note.map(|note| text::visible(note, text::Show::Prose));
-    if let Some(note) = &note {
-        pieces.push((note, Look::Warning));
-        used += text::width(note);
+    let mut used = 1;
+    for (told, look) in [(place.as_deref(), Look::Dim), (note.as_deref(), Look::Warning)] {
+        let Some(told) = told else { continue };
+        let gap = if used > 1 { "  " } else { "" };
+        pieces.extend([(gap, Look::Text), (told, look)]);
+        used += gap.len() + text::width(told);
     }
     let mut bindings: Vec<&keymap::Binding> = keymap::footer(context).collect();
     if context.is_field() && shown.approval.is_none() {
@@ -118,6 +123,7 @@ fn is_urgent(view: &View<'_>, context: Context, shown: &Shown, binding: &keymap:
             Action::TakeOffer => model.offer.is_some(),
             Action::Back => model.running || model.offer.is_some(),
             Action::Steer => model.running,
+            Action::Unfold => !model.prompt.unfolds().is_empty(),
             _ => false,
         }
 }
@@ -142,6 +148,12 @@ fn word(
         {
             ""
         }
+        (Context::Conversation, Action::Copy | Action::CopyPart)
+            if !shown.conversation.is_some_and(|drawn| model.conversation.can_copy(drawn)) =>
+        {
+            ""
+        }
+        (Context::Prompt, Action::Unfold) => model.prompt.unfolds(),
         (Context::Call, Action::Output) if model.tools.shows_output() => say!("as told"),
         (Context::Prompt, Action::Steer) if !model.running || model.queue.next().is_none() => "",
         (Context::Pick, Action::NextPart)

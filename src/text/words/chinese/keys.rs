@@ -49,8 +49,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "在以前的提示词中搜索所输入的内容，包括此目录以前的会话",
     ),
     (
-        "opens the folded paste beside the cursor; else the prompt in $VISUAL or $EDITOR",
-        "展开光标旁折叠的粘贴；否则用 $VISUAL 或 $EDITOR 编辑提示词",
+        "opens the folded paste beside the cursor, folds it again; else the prompt in $VISUAL or $EDITOR",
+        "展开光标旁折叠的粘贴，再按则折叠；否则用 $VISUAL 或 $EDITOR 编辑提示词",
     ),
     ("scrolls the conversation up", "对话上翻"),
     ("scrolls the conversation down", "对话下翻"),
