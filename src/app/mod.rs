@@ -373,8 +373,8 @@ impl App {
                         self.mouse = on;
                         terminal::mouse(on)?;
                     }
-                    Effect::Copy { text, to } => {
-                        clipboard::copy(text, to, self.answers.0.clone())?;
+                    Effect::Copy { what, text, to } => {
+                        clipboard::copy(what, text, to, self.answers.0.clone())?;
                     }
                     Effect::Edit(draft) => self.edit = Some(draft),
                     Effect::ListPrompts => {

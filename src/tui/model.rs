@@ -80,6 +80,8 @@ pub enum Input {
     },
     /// Where the text of [`Effect::Copy`] went.
     Copied {
+        /// What it is, in words.
+        what: &'static str,
         /// The text.
         text: String,
         /// Where it went.
@@ -130,6 +132,8 @@ pub enum Effect {
     Mouse(bool),
     /// Copy this text; [`Input::Copied`].
     Copy {
+        /// What it is, in words.
+        what: &'static str,
         /// The text.
         text: String,
         /// Where it is to go.
@@ -218,12 +222,12 @@ pub struct Model {
     /// The last key or paste.
     pub(super) last_input: Option<Instant>,
     pub(super) last_key: Option<KeyEvent>,
+    /// When Esc was pressed last, if that stopped nothing and no other key came since.
+    pub(super) left: Option<Instant>,
     /// When Ctrl-C was pressed without anything left to do but quitting.
     pub(super) interrupted: Option<Instant>,
 }
 
-    /// When Esc was pressed last, if that stopped nothing and no other key came since.
-    pub(super) left: Option<Instant>,
 /// How long a command's clock shows tenths.
 const PRECISE: Duration = Duration::from_secs(10);
 
@@ -264,11 +268,11 @@ impl Model {
             turns_of_prompt: 0,
             last_input: None,
             last_key: None,
+            left: None,
             interrupted: None,
         }
     }
 
-            left: None,
     /// What takes the keys at this moment.
     pub fn context(&self, now: Instant) -> Context {
         match (&self.help, &self.picker, &self.popup) {
