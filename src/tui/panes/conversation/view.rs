@@ -20,8 +20,10 @@ use crate::tui::search::Found;
 use crate::tui::theme::Look;
 use crate::wire::sent_of_result;
 
-/// Columns that the command in a call's row has at least.
+/// Columns that the command in a call's row has, else what is told of its output is left out,
 const COMMAND: usize = 8;
+/// or, with fewer than these, what was sent of it.
+const LEAST: usize = 4;
 
 /// What drawing found out.
 #[derive(Debug, Clone, Copy, Default)]
@@ -250,10 +252,14 @@ fn call_row(view: &View<'_>, id: &CallId, area: Rect, buf: &mut Buffer) {
     if tail.len() > 3 && text::width(&tail.join(" · ")) + COMMAND > left {
         tail.remove(2);
     }
+    // Nor is that cut short.
+    if text::width(&tail.join(" · ")) + LEAST > left {
+        tail.truncate(2);
+    }
     let tail = tail.join(" · ");
     let room = left.saturating_sub(text::width(&tail));
     let command = call::first_line(log);
-    let command = text::fit(&command, room.max(COMMAND));
+    let command = text::fit(&command, room.max(LEAST));
     let pieces = [
         (" ", Look::Text),
         (mark, look),
