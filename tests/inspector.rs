@@ -541,3 +541,20 @@ fn turns_that_went_wrong_are_marked_in_the_list_of_turns() {
     stage.press(KeyCode::End);
     has(&stage.screen(), "✗  · cut off    the reply reached");
 }
+
+#[test]
+fn the_footer_of_a_diff_offers_only_turns_that_there_are() {
+    let offers = |stage: &mut Stage| {
+        let footer = stage.footer();
+        (footer.contains("vs earlier"), footer.contains("vs later"))
+    };
+    let mut stage = inspecting(80, 24);
+    key(&mut stage, '3');
+    assert_eq!(offers(&mut stage), (false, false), "{}", stage.screen());
+    let mut stage = five_turns(80, 24);
+    stage.press(KeyCode::BackTab);
+    key(&mut stage, '3');
+    assert_eq!(offers(&mut stage), (true, false), "{}", stage.screen());
+    key(&mut stage, '[');
+    assert_eq!(offers(&mut stage), (true, true), "{}", stage.screen());
+}

@@ -31,6 +31,11 @@ impl Measure {
         })
     }
 
+    /// Whether there is more than is shown.
+    pub(super) fn scrolls(self) -> bool {
+        self.total > self.height
+    }
+
     /// Whether the last row is on the screen.
     pub(super) fn at_end(self) -> bool {
         self.top + self.height >= self.total

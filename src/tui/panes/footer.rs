@@ -5,6 +5,7 @@ use crate::text::say;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
+use super::approval::Drawn;
 use super::inspector::{List, View as Inspected};
 use super::offer::Offer;
 use crate::text;
@@ -13,6 +14,7 @@ use crate::tui::keymap::{self, Action, Context};
 use crate::tui::layout::{self, Shape};
 use crate::tui::model::{Focus, TWICE};
 use crate::tui::paint::{self, Piece};
+use crate::tui::scroll::Measure;
 use crate::tui::search::Found;
 use crate::tui::theme::Look;
 use crate::tui::{Shown, View};
@@ -154,6 +156,13 @@ fn word(
             ""
         }
         (Context::Prompt, Action::Unfold) => model.prompt.unfolds(),
+        (Context::Call, Action::PageDown) if !shown.call.is_some_and(Measure::scrolls) => "",
+        (Context::Message, Action::PageDown) if !shown.message.is_some_and(Measure::scrolls) => "",
+        (Context::Approval | Context::ApprovalWaits, Action::PageDown)
+            if !shown.approval.is_some_and(Drawn::scrolls) =>
+        {
+            ""
+        }
         (Context::Call, Action::Output) if model.tools.shows_output() => say!("as told"),
         (Context::Prompt, Action::Steer) if !model.running || model.queue.next().is_none() => "",
         (Context::Pick, Action::NextPart)
@@ -181,7 +190,9 @@ fn word(
         }
         (_, Action::Zoom) if Shape::of(shown.size) != Shape::Wide => "",
         (Context::Message, Action::Raw) if model.inspector.view != Inspected::Message => "",
-        (_, Action::EarlierBase | Action::LaterBase) if model.inspector.view != Inspected::Diff => {
+        (_, Action::EarlierBase | Action::LaterBase)
+            if !model.inspector.compares(binding.action(), &model.session) =>
+        {
             ""
         }
         (Context::Message, Action::Raw) if model.inspector.exact => say!("readable"),

@@ -248,6 +248,15 @@ impl Inspector {
         self.base.map_or(before, |base| base.min(before))
     }
 
+    /// Whether there is another turn to compare with, for a key that chooses one.
+    pub(in crate::tui) fn compares(&self, action: Action, session: &Session) -> bool {
+        let turn = self.turn(session).filter(|_| self.view == View::Diff);
+        turn.map(|turn| turn.number).is_some_and(|turn| match action {
+            Action::EarlierBase => self.base_of(turn).0 > 1,
+            _ => self.base_of(turn).0 + 1 < turn.0,
+        })
+    }
+
     fn base_by(&mut self, by: i32, session: &Session) {
         let Some(turn) = self.turn(session).map(|turn| turn.number) else { return };
         let before = turn.0.saturating_sub(1);
