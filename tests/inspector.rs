@@ -537,7 +537,7 @@ fn turns_that_went_wrong_are_marked_in_the_list_of_turns() {
     }
     assert!(!of("well").contains('✗') && !of("well").contains('⊘'), "{screen}");
     stage.press(KeyCode::Enter);
-    has(&stage.screen(), "turn ‹1 2✗ 3✗ 4✗ [5✗]›");
+    has(&stage.screen(), "turn ‹1 2✗ 3✗ 4⊘ [5✗]›");
     stage.press(KeyCode::End);
     has(&stage.screen(), "✗  · cut off    the reply reached");
 }

@@ -108,7 +108,8 @@ pub(in crate::tui) fn title(inspector: &Inspector, session: &Session) -> String 
     let wrong = went_wrong(session, |turn| (first..=last).contains(&turn.0));
     let mut turns: Vec<String> = (first..=last)
         .map(|number| {
-            let mark = if wrong.contains_key(&TurnNumber(number)) { "✗" } else { "" };
+            let mark = wrong.get(&TurnNumber(number)).and_then(|words| words.chars().next());
+            let mark = mark.map(String::from).unwrap_or_default();
             if number == shown { format!("[{number}{mark}]") } else { format!("{number}{mark}") }
         })
         .collect();

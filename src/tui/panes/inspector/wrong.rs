@@ -6,7 +6,7 @@ use super::super::call;
 use crate::conversation::{Asker, CallStatus, Session, TurnNumber};
 use crate::wire::views;
 
-/// For each of these turns that did not go well, its marks and words.
+/// For each of these turns that did not go well, its marks and words, the worst first.
 pub(in crate::tui) fn went_wrong(
     session: &Session,
     which: impl Fn(TurnNumber) -> bool,
@@ -26,7 +26,7 @@ pub(in crate::tui) fn went_wrong(
         }
     }
     let in_words = |(turn, mut words): (TurnNumber, Vec<String>)| {
-        words.sort();
+        words.sort_by(|one, other| other.cmp(one));
         words.dedup();
         (turn, words.join(", "))
     };
