@@ -68,7 +68,10 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "折叠或展开旁边有竖条的一项：推理、消息、调用",
     ),
     ("newest", "最新"),
-    ("all", "全部"),
+    ("fold all", "全部折叠"),
+    ("prompts", "提示词"),
+    ("errors", "错误"),
+    ("turns", "轮次"),
     ("unfolds everything; folds it; leaves it as at first", "全部展开；再按全部折叠；再按恢复原状"),
     ("as written", "原文"),
     (
