@@ -330,7 +330,6 @@ fn of_parameter(model: &Model, parameter: Parameter) -> (Row, Choice) {
 /// The newest first, but before all the one whose number is typed.
 fn turns(session: &Session, typed: &str) -> Vec<(Row, Choice)> {
     let mut turns: Vec<&Turn> = session.turns.iter().rev().collect();
-    let went_wrong = went_wrong(session, |_| true);
     turns.sort_by_key(|turn| turn.number.to_string() != typed);
     let of_turn = |turn: &Turn| {
         let mut entry = turn.head.and_then(|head| session.entries.get(&head));
@@ -338,11 +337,11 @@ fn turns(session: &Session, typed: &str) -> Vec<(Row, Choice)> {
             entry = other.parent.and_then(|parent| session.entries.get(&parent));
         }
         let prompt = entry.map(|entry| first_line(&entry.text())).unwrap_or_default();
-        let went = went_wrong.get(&turn.number).map_or("", String::as_str);
+        let went = went_wrong(turn, session).unwrap_or_default();
         let cells = [
             (&*turn.number.to_string(), Look::Strong),
             (&*text::bytes(turn.request.bytes), Look::Text),
-            (went, Look::Bad),
+            (&*went, Look::Bad),
             (&*prompt, Look::Dim),
         ];
         (row(&cells), Choice::Turn(turn.number))

@@ -105,11 +105,11 @@ pub(in crate::tui) fn title(inspector: &Inspector, session: &Session) -> String 
     let shown = turn.number.0;
     let first = shown.saturating_sub(2).min(newest.saturating_sub(4)).max(1);
     let last = first.saturating_add(4).min(newest);
-    let wrong = went_wrong(session, |turn| (first..=last).contains(&turn.0));
     let mut turns: Vec<String> = (first..=last)
         .map(|number| {
-            let mark = wrong.get(&TurnNumber(number)).and_then(|words| words.chars().next());
-            let mark = mark.map(String::from).unwrap_or_default();
+            let turn = session.turn(TurnNumber(number));
+            let wrong = turn.and_then(|turn| went_wrong(turn, session)).unwrap_or_default();
+            let mark = wrong.chars().next().map(String::from).unwrap_or_default();
             if number == shown { format!("[{number}{mark}]") } else { format!("{number}{mark}") }
         })
         .collect();
