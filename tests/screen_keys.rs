@@ -481,7 +481,7 @@ fn an_esc_right_after_one_that_closed_something_stops_nothing() {
         }
         assert_eq!(stage.sent, [], "{shown}: an Esc that is held down stops nothing");
         assert!(!stage.screen().contains(&format!("─ {shown}")), "{}", stage.screen());
-        assert!(stage.screen().contains("Once more stops."), "{shown}: {}", stage.screen());
+        assert!(stage.screen().contains("Esc once more stops."), "{shown}: {}", stage.screen());
         stage.wait(600);
         stage.press_with(KeyCode::Char('u'), ctrl);
         stage.press(KeyCode::Esc);

@@ -382,7 +382,7 @@ fn back(
             } else if model.left.is_some_and(|left| now < left + QUIET) {
                 // It was meant for what the one before has closed.
                 if model.running {
-                    let note = say!("Not stopped: too soon after the last Esc. Once more stops.");
+                    let note = say!("Not stopped: Esc once more stops.");
                     model.note = Some(note.to_owned());
                 }
             } else if model.running {

@@ -172,10 +172,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("fold the paste", "折叠粘贴"),
     ("Opened: Ctrl-X folds it again.", "已展开：Ctrl-X 重新折叠。"),
     ("row {row} of {rows}", "第 {row}/{rows} 行"),
-    (
-        "Not stopped: too soon after the last Esc. Once more stops.",
-        "未停止：距上一次 Esc 太近。再按一次即停止。",
-    ),
+    ("Not stopped: Esc once more stops.", "未停止：再按一次 Esc 即停止。"),
     ("cut off", "被截断"),
     ("the reply reached the output limit", "回复达到输出上限"),
     ("by the server's content filter", "被服务器的内容过滤截断"),
