@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use crossterm::event::KeyCode;
 use limpid::conversation::{CallStatus, Progress, Receipt, TransitionReason};
-use limpid::tui::{Copied, CopyTo, Input};
+use limpid::tui::CopyTo;
 use stage::Stage;
 use support::limpid::World;
 use support::pty::Screen;
@@ -39,12 +39,27 @@ fn a_message_is_copied_as_it_was_written() {
     stage.press(KeyCode::Tab);
     stage.press(KeyCode::Char('y'));
     assert_eq!(stage.copied, Some((source.clone(), CopyTo::Clipboard)));
-    stage.input(Input::Copied { text: source.clone(), went: Copied::Clipboard });
-    let told = format!("Copied 6 lines, {} B.", source.len());
+    let told = format!("Copied this reply: 6 lines, {} B.", source.len());
     assert!(stage.screen().contains(&told), "{}", stage.screen());
     stage.press(KeyCode::Char('p'));
     stage.press(KeyCode::Char('y'));
     assert_eq!(copied(&mut stage), "Tell me");
+    assert!(stage.screen().contains("Copied this prompt: 1 line, 7 B."), "{}", stage.screen());
+}
+
+#[test]
+fn the_footer_names_both_ways_to_copy_where_there_is_a_text() {
+    for (columns, rows) in [(80, 24), (120, 40)] {
+        let mut stage = answered(columns, rows, "The *answer*.");
+        stage.press(KeyCode::Tab);
+        for key in ['p', 'P'] {
+            let footer = stage.footer();
+            assert!(footer.contains("y copy  Y part  "), "{footer}");
+            stage.press(KeyCode::Char(key));
+        }
+        stage.press(KeyCode::Char('T'));
+        assert!(!stage.screen().contains("y copy"), "a separator has no text: {}", stage.screen());
+    }
 }
 
 #[test]
@@ -85,6 +100,7 @@ fn a_code_block_and_lines_are_chosen_with_the_keys_that_the_footer_names() {
     assert!(screen.contains("Enter copy") && screen.contains("c next block"), "{screen}");
     stage.press(KeyCode::Enter);
     assert_eq!(copied(&mut stage), "ls -l\npwd");
+    assert!(stage.screen().contains("Copied a part of it: 2 lines, 9 B."), "{}", stage.screen());
     assert!(!stage.screen().contains("Copy ─"));
     stage.press(KeyCode::Char('Y'));
     stage.press(KeyCode::Char('c'));
@@ -154,6 +170,7 @@ fn the_inspector_gives_rows_and_the_exact_body() {
     }
     stage.press(KeyCode::Char('y'));
     assert!(copied(&mut stage).contains("You are an agent in a terminal."));
+    assert!(stage.screen().contains("Copied this message: "), "{}", stage.screen());
     stage.press(KeyCode::Char('4'));
     stage.frame();
     stage.press(KeyCode::Char('Y'));
@@ -203,7 +220,7 @@ fn a_program_gets_the_unwrapped_text_and_so_does_the_terminal() {
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let variables = [("PATH", path.as_str()), ("WAYLAND_DISPLAY", "wayland-0")];
     let mut screen = told(&world, LONG, &variables);
-    screen.shows(&format!("Copied 1 line, {} B.", LONG.len()));
+    screen.shows(&format!("Copied the last reply: 1 line, {} B.", LONG.len()));
     assert_eq!(std::fs::read_to_string(world.home().join("clipboard")).unwrap(), LONG);
     let raw = String::from_utf8_lossy(&screen.raw).into_owned();
     let (_, rest) = raw.split_once("\x1b]52;c;").unwrap();

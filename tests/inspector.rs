@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use limpid::conversation::{
-    Block, Event, Failure, FailureKind, Origin, Place, Reasoning, Record, Repair, Response, Role,
-    Stamped, TransitionReason, TurnNumber,
+    Block, CallStatus, Event, Failure, FailureKind, Origin, Place, Reasoning, Receipt, Record,
+    Repair, Response, Role, Stamped, TransitionReason, TurnNumber,
 };
 use limpid::tui::{self, Effect, Input};
 use limpid::wire::exchange::{Kept, KeptResponse};
@@ -476,4 +476,85 @@ fn a_turn_is_compared_with_any_earlier_one() {
     has(&key(&mut stage, '3'), "── compared with turn 3 ──");
     key(&mut stage, ']');
     has(&stage.screen(), "── compared with turn 3 ──");
+}
+
+#[test]
+fn rows_that_head_a_piece_of_a_diff_are_one_row_each() {
+    let mut stage = inspecting(80, 24);
+    let screen = key(&mut stage, '3');
+    let rows: Vec<&str> = screen.lines().collect();
+    let heads: Vec<usize> = (0..rows.len()).filter(|at| rows[*at].contains("call_")).collect();
+    assert!(!heads.is_empty(), "{screen}");
+    for head in heads {
+        let below = rows[head + 1].trim_start_matches('│').trim_start();
+        let begins = |mark: &char| below.starts_with(*mark);
+        assert!(['+', '-', '=', '~', '╰'].iter().any(begins), "{below:?} in {screen}");
+    }
+}
+
+#[test]
+fn turns_that_went_wrong_are_marked_in_the_list_of_turns() {
+    let mut stage = Stage::new(100, 30);
+    let calls = |stage: &mut Stage| {
+        stage.reply("I look.", &["ls"]);
+        stage.decided(1, Some("ls"), None);
+        stage.started(1);
+    };
+    let receipt = Receipt::default;
+    stage.prompt("well");
+    stage.request();
+    stage.reply("Yes.", &[]);
+    stage.ended(TransitionReason::Answered);
+    for (prompt, status) in [
+        ("exits", CallStatus::Exited(2)),
+        ("stops", CallStatus::Stopped),
+        ("denied", CallStatus::Denied),
+    ] {
+        stage.prompt(prompt);
+        stage.request();
+        calls(&mut stage);
+        stage.finished(1, status, 10, receipt(), "what came of it");
+        stage.ended(TransitionReason::Stopped);
+    }
+    stage.prompt("too long");
+    stage.request();
+    stage.cut_off("Once upon a", "length");
+    stage.ended(TransitionReason::Answered);
+    stage.type_text("/turn");
+    stage.press(KeyCode::Enter);
+    let screen = stage.screen();
+    let of = |prompt: &str| {
+        let row = screen.lines().find(|row| row.contains(&format!("  {prompt}  ")));
+        row.unwrap_or_else(|| panic!("{prompt}: {screen}")).to_owned()
+    };
+    for (prompt, word) in [
+        ("exits", "✗ exit 2"),
+        ("stops", "✗ stopped"),
+        ("denied", "⊘ denied"),
+        ("too long", "✗ cut off"),
+    ] {
+        assert!(of(prompt).contains(word), "{prompt}: {screen}");
+    }
+    assert!(!of("well").contains('✗') && !of("well").contains('⊘'), "{screen}");
+    stage.press(KeyCode::Enter);
+    has(&stage.screen(), "turn ‹1 2✗ 3✗ 4⊘ [5✗]›");
+    stage.press(KeyCode::End);
+    has(&stage.screen(), "✗  · cut off    the reply reached");
+}
+
+#[test]
+fn the_footer_of_a_diff_offers_only_turns_that_there_are() {
+    let offers = |stage: &mut Stage| {
+        let footer = stage.footer();
+        (footer.contains("vs earlier"), footer.contains("vs later"))
+    };
+    let mut stage = inspecting(80, 24);
+    key(&mut stage, '3');
+    assert_eq!(offers(&mut stage), (false, false), "{}", stage.screen());
+    let mut stage = five_turns(80, 24);
+    stage.press(KeyCode::BackTab);
+    key(&mut stage, '3');
+    assert_eq!(offers(&mut stage), (true, false), "{}", stage.screen());
+    key(&mut stage, '[');
+    assert_eq!(offers(&mut stage), (true, true), "{}", stage.screen());
 }

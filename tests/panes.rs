@@ -232,3 +232,41 @@ fn the_terminal_has_the_mouse_again_after_a_stop_and_at_the_end() {
     assert!(screen.end().success());
     assert!(screen.is_restored());
 }
+
+#[test]
+fn the_footer_offers_to_scroll_only_what_is_longer_than_its_place() {
+    for (lines, scrolls) in [(1, false), (60, true)] {
+        let mut stage = Stage::new(80, 24);
+        stage.prompt("go");
+        stage.request();
+        stage.reply("I look.", &["true\n".repeat(lines).trim_end()]);
+        stage.ask(1);
+        stage.frame();
+        stage.wait(600);
+        assert_eq!(stage.footer().contains("PgDn scroll"), scrolls, "{}", stage.screen());
+        stage.ran(1, &"a line\n".repeat(lines));
+        stage.press(KeyCode::Tab);
+        stage.press(KeyCode::Tab);
+        stage.press(KeyCode::Enter);
+        assert_eq!(stage.footer().contains("PgDn scroll"), scrolls, "{}", stage.screen());
+    }
+}
+
+#[test]
+fn a_calls_row_cuts_no_figure_in_a_narrow_pane() {
+    let mut stage = Stage::new(40, 10);
+    stage.prompt("go");
+    stage.request();
+    stage.reply("I look.", &["find . -maxdepth 1"]);
+    stage.ran(1, "./a.py\n[exit code 0]");
+    stage.request();
+    let screen = stage.screen();
+    assert!(screen.contains("✓ bash find .… · exit 0 · sent 20 B │"), "{screen}");
+}
+
+#[test]
+fn the_help_says_where_one_is() {
+    let mut stage = Stage::new(80, 24);
+    stage.press(KeyCode::F(1));
+    assert!(stage.screen().contains(" rows 1–20 of "), "{}", stage.screen());
+}

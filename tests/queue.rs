@@ -198,3 +198,18 @@ fn what_is_sent_into_a_turn_that_does_not_come_is_the_next_prompt() {
         assert_eq!(stage.sent.last(), Some(&prompt("two")));
     }
 }
+
+#[test]
+fn the_head_of_the_queue_leaves_out_a_key_instead_of_cutting_it() {
+    for (columns, removes) in [(80, false), (100, true)] {
+        let mut stage = Stage::new(columns, 30);
+        stage.prompt("go");
+        stage.request();
+        stage.type_text("next");
+        stage.press(KeyCode::Enter);
+        let screen = stage.screen();
+        let head = screen.lines().find(|line| line.contains("1 queued")).unwrap();
+        assert!(head.contains("↑ takes one out") && !head.contains('…'), "{screen}");
+        assert_eq!(head.contains("Ctrl-U removes it"), removes, "{screen}");
+    }
+}

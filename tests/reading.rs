@@ -528,3 +528,112 @@ fn all_that_a_command_wrote_is_shown_on_a_key() {
     stage.press(KeyCode::Char('o'));
     assert!(shows(&mut stage, "No such file"), "{}", stage.screen());
 }
+
+/// The rows beside which the bar stands.
+fn barred(stage: &mut Stage) -> Vec<String> {
+    let barred = rows(stage).into_iter().filter_map(|row| Some(row.strip_prefix('▌')?.to_owned()));
+    barred.map(|row| row.trim_end_matches("↓ End").trim_end().to_owned()).collect()
+}
+
+/// An answer, and a second one that is arriving.
+fn streaming() -> Stage {
+    let mut stage = Stage::new(80, 24);
+    stage.prompt("The first prompt");
+    stage.request();
+    stage.reply("The first answer", &[]);
+    stage.ended(TransitionReason::Answered);
+    stage.prompt("The second prompt");
+    stage.request();
+    stage.text("The second answer\n");
+    stage.frame();
+    stage.press(KeyCode::Tab);
+    stage
+}
+
+fn stream(stage: &mut Stage, lines: std::ops::Range<u32>) {
+    for line in lines {
+        stage.text(&format!("\n- streamed {line}\n"));
+        stage.frame();
+    }
+}
+
+#[test]
+fn what_keys_went_to_stays_at_hand_while_a_reply_streams_in() {
+    let mut stage = streaming();
+    assert_eq!(barred(&mut stage), ["model", "The second answer"]);
+    stage.press(KeyCode::Char('p'));
+    assert_eq!(barred(&mut stage), ["you", "The second prompt"]);
+    stream(&mut stage, 0..50);
+    assert_eq!(barred(&mut stage), ["you", "The second prompt"], "{}", stage.screen());
+    assert!(shows(&mut stage, "new rows · End"), "{}", stage.screen());
+    stage.press(KeyCode::Down);
+    let turn = barred(&mut stage);
+    assert!(turn.len() == 1 && turn[0].starts_with("── turn 2"), "{turn:?}");
+    stage.press(KeyCode::Down);
+    assert_eq!(barred(&mut stage)[..2], ["model", "The second answer"]);
+    stage.press(KeyCode::End);
+    assert!(shows(&mut stage, "streamed 49"));
+    stream(&mut stage, 50..60);
+    assert!(shows(&mut stage, "streamed 59"), "End stays with the newest");
+    assert!(barred(&mut stage).contains(&"• streamed 59".to_owned()), "{}", stage.screen());
+}
+
+#[test]
+fn one_key_goes_from_item_to_item_and_through_the_rows_of_a_long_one() {
+    let mut stage = streaming();
+    stream(&mut stage, 0..30);
+    stage.press(KeyCode::Char('p'));
+    let mut seen = Vec::new();
+    for _ in 0..60 {
+        stage.press(KeyCode::Down);
+        let barred = barred(&mut stage);
+        assert!(!barred.iter().all(String::is_empty), "the bar stands on text: {}", stage.screen());
+        seen.push(barred.last().unwrap().clone());
+    }
+    for line in 15..30 {
+        assert!(seen.contains(&format!("• streamed {line}")), "{line}: {seen:?}");
+    }
+    // Past the end it stays with the end.
+    stream(&mut stage, 30..40);
+    assert!(shows(&mut stage, "streamed 39"), "{}", stage.screen());
+    let mut seen = Vec::new();
+    for _ in 0..80 {
+        stage.press(KeyCode::Up);
+        let barred = barred(&mut stage);
+        assert!(!barred.iter().all(String::is_empty), "the bar stands on text: {}", stage.screen());
+        seen.extend(barred.first().cloned());
+    }
+    seen.dedup();
+    let ends = ["The second answer", "model", "you"];
+    for end in ends {
+        assert!(seen.iter().any(|row| row.starts_with(end)), "{end}: {seen:?}");
+    }
+    assert_eq!(barred(&mut stage), ["you", "The first prompt"]);
+}
+
+#[test]
+fn a_step_back_and_one_on_again_lead_to_the_same_place() {
+    let mut stage = streaming();
+    let before = stage.screen();
+    stage.press(KeyCode::Up);
+    assert_ne!(stage.screen(), before);
+    stage.press(KeyCode::Down);
+    assert_eq!(stage.screen(), before);
+    stream(&mut stage, 0..50);
+    assert!(shows(&mut stage, "streamed 49"), "it stays with the end");
+}
+
+#[test]
+fn a_reply_that_is_read_while_it_arrives_is_at_hand_when_it_is_complete() {
+    let mut stage = streaming();
+    stream(&mut stage, 0..40);
+    stage.press(KeyCode::Up);
+    let lines: Vec<String> = (0..40).map(|line| format!("\n- streamed {line}\n")).collect();
+    stage.reply(&format!("The second answer\n{}", lines.concat()), &[]);
+    stage.ended(TransitionReason::Answered);
+    stage.prompt("The third prompt");
+    stage.frame();
+    stage.press(KeyCode::Char('y'));
+    let (copied, _) = stage.copied.take().unwrap();
+    assert!(copied.starts_with("The second answer"), "{copied}");
+}

@@ -456,3 +456,63 @@ fn a_clock_that_shows_seconds_wakes_once_a_second() {
     assert_eq!(wakes(&mut stage, 10), 100);
     assert_eq!(wakes(&mut stage, 50), 50);
 }
+
+#[test]
+fn an_esc_right_after_one_that_closed_something_stops_nothing() {
+    let (none, ctrl) = (KeyModifiers::NONE, KeyModifiers::CONTROL);
+    let open = [
+        ("Commands", vec![(KeyCode::Char('p'), ctrl)]),
+        ("Help", vec![(KeyCode::F(1), none)]),
+        ("Copy ", vec![(KeyCode::Tab, none), (KeyCode::Char('Y'), none)]),
+        ("/clear", vec![(KeyCode::Char('/'), none)]),
+    ];
+    for (shown, open) in open {
+        let mut stage = Stage::new(80, 24);
+        stage.prompt("go");
+        stage.request();
+        stage.text("Going.");
+        stage.frame();
+        for (code, modifiers) in open {
+            stage.press_with(code, modifiers);
+        }
+        assert!(stage.screen().contains(shown), "{shown}: {}", stage.screen());
+        for _ in 0..20 {
+            stage.press_for(KeyCode::Esc, 30);
+        }
+        assert_eq!(stage.sent, [], "{shown}: an Esc that is held down stops nothing");
+        assert!(!stage.screen().contains(&format!("─ {shown}")), "{}", stage.screen());
+        assert!(stage.screen().contains("Esc once more stops."), "{shown}: {}", stage.screen());
+        stage.wait(600);
+        stage.press_with(KeyCode::Char('u'), ctrl);
+        stage.press(KeyCode::Esc);
+        assert_eq!(stage.sent, [Command::Stop], "{shown}");
+    }
+}
+
+#[test]
+fn an_opened_paste_says_where_one_is_and_folds_again_as_it_was_edited() {
+    for (columns, rows) in [(80, 24), (40, 12)] {
+        let mut stage = Stage::new(columns, rows);
+        let ctrl_x = |stage: &mut Stage| {
+            stage.press_with(KeyCode::Char('x'), KeyModifiers::CONTROL);
+        };
+        let lines: Vec<String> = (1..=40).map(|n| format!("line {n}")).collect();
+        stage.type_text("Why? ");
+        stage.input(Input::Paste(lines.join("\n")));
+        assert!(stage.footer().contains("open the paste") || columns < 80, "{}", stage.screen());
+        ctrl_x(&mut stage);
+        assert!(stage.screen().contains("Opened: Ctrl-X folds it"), "{}", stage.screen());
+        assert!(stage.screen().contains("row 40 of 40"), "{}", stage.screen());
+        stage.press(KeyCode::Up);
+        assert!(stage.screen().contains("row 39 of 40"), "{}", stage.screen());
+        assert!(stage.footer().contains("fold the paste") || columns < 80, "{}", stage.screen());
+        stage.type_text("!");
+        ctrl_x(&mut stage);
+        assert!(stage.screen().contains("Why? [pasted 40 lines, "), "{}", stage.screen());
+        assert!(!stage.screen().contains(" of 40"), "{}", stage.screen());
+        assert_eq!(stage.edited, None);
+        stage.press(KeyCode::Enter);
+        let edited = lines.join("\n").replace("line 39", "line 39!");
+        assert_eq!(stage.sent, [Command::Prompt(format!("Why? {edited}"))]);
+    }
+}

@@ -33,7 +33,12 @@ const PROGRAMS: [(&str, &str, &[&str]); 4] = [
 ///
 /// # Errors
 /// What the terminal says.
-pub(super) fn copy(text: String, to: CopyTo, answers: mpsc::Sender<Input>) -> io::Result<()> {
+pub(super) fn copy(
+    what: &'static str,
+    text: String,
+    to: CopyTo,
+    answers: mpsc::Sender<Input>,
+) -> io::Result<()> {
     let handed = to == CopyTo::Clipboard && text.len() <= MOST;
     if handed {
         terminal::write(sequence(&text, Between::here()).as_bytes())?;
@@ -45,7 +50,7 @@ pub(super) fn copy(text: String, to: CopyTo, answers: mpsc::Sender<Input>) -> io
             CopyTo::Clipboard | CopyTo::File => write(&text),
         };
         // Whoever has left needs no answer.
-        let _ = answers.send(Input::Copied { text, went }).await;
+        let _ = answers.send(Input::Copied { what, text, went }).await;
     });
     Ok(())
 }

@@ -413,8 +413,8 @@ impl App {
                         self.mouse = on;
                         terminal::mouse(on)?;
                     }
-                    Effect::Copy { text, to } => {
-                        clipboard::copy(text, to, self.answers.0.clone())?;
+                    Effect::Copy { what, text, to } => {
+                        clipboard::copy(what, text, to, self.answers.0.clone())?;
                     }
                     Effect::Edit(draft) => self.lend = Some(Lend::Editor(draft)),
                     Effect::Print(text) => self.lend = Some(Lend::Print(text)),

@@ -4,9 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::{
-    CallDecided, CallFinished, CallId, CallProposed, DecidedBy, Entry, EntryId, History, LoopState,
-    Overlay, Overlays, ParameterValue, Part, PartNumber, Profile, Record, Repair, RequestHead,
-    RequestRecord, Response, Role, Stamped, TransitionReason, TurnNumber, awaits_reply,
+    Asker, CallDecided, CallFinished, CallId, CallProposed, DecidedBy, Entry, EntryId, History,
+    LoopState, Overlay, Overlays, ParameterValue, Part, PartNumber, Profile, Record, Repair,
+    RequestHead, RequestRecord, Response, Role, Stamped, TransitionReason, TurnNumber,
+    awaits_reply,
 };
 
 /// Everything a reader of the records knows.
@@ -57,6 +58,8 @@ pub struct Turn {
     pub exchanges: Vec<Exchange>,
     /// What was adjusted in the request, and in the answers at no known place.
     pub repairs: Vec<Repair>,
+    /// What the model called, in order.
+    pub calls: Vec<CallId>,
 }
 
 /// One attempt and how it ended.
@@ -143,6 +146,7 @@ impl Session {
                     overlays: self.overlays.clone(),
                     exchanges: Vec::new(),
                     repairs: Vec::new(),
+                    calls: Vec::new(),
                 });
             }
             Record::Attempt { turn, attempt, head } => {
@@ -173,6 +177,11 @@ impl Session {
                 }
             }
             Record::CallProposed(proposed) => {
+                if let Asker::Model { turn, .. } = proposed.asker
+                    && let Some(turn) = self.turn_mut(turn)
+                {
+                    turn.calls.push(proposed.call.clone());
+                }
                 self.calls.insert(
                     proposed.call.clone(),
                     CallLog {

@@ -45,8 +45,10 @@ impl Copied {
 }
 
 /// A text that can be copied.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Copyable {
+    /// What it is, in words.
+    what: &'static str,
     text: String,
     /// What of it is worth choosing at once: code blocks, command and output.
     parts: Vec<Part>,
@@ -61,12 +63,12 @@ struct Part {
 
 impl Copyable {
     /// A text without parts.
-    pub(super) fn plain(text: String) -> Self {
-        Self { text, parts: Vec::new() }
+    pub(super) fn plain(what: &'static str, text: String) -> Self {
+        Self { what, text, parts: Vec::new() }
     }
 
     /// A Markdown source; its code blocks are parts.
-    pub(super) fn markdown(text: String) -> Self {
+    pub(super) fn markdown(what: &'static str, text: String) -> Self {
         let line_of = |place: usize| text[..place].matches('\n').count();
         let mut parts: Vec<Part> = Vec::new();
         let mut block: Option<(Range<usize>, String)> = None;
@@ -94,12 +96,15 @@ impl Copyable {
                 _ => {}
             }
         }
-        Self { text, parts }
+        Self { what, text, parts }
     }
 
     /// Texts one below the other, each of which is a part; empty ones are left out.
-    pub(super) fn of_parts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut all = Self::default();
+    pub(super) fn of_parts<'a>(
+        what: &'static str,
+        texts: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        let mut all = Self::plain(what, String::new());
         let mut line = 0;
         for text in texts.into_iter().map(without_last_newline).filter(|text| !text.is_empty()) {
             if line > 0 {
@@ -178,6 +183,11 @@ impl Picker {
         self.top.min(last).clamp((self.cursor + 1).saturating_sub(height), self.cursor)
     }
 
+    /// What would be copied, in words.
+    fn what(&self) -> &'static str {
+        if self.chosen() == (0..self.lines.len()) { self.of.what } else { say!("a part of it") }
+    }
+
     /// What would be copied.
     pub(super) fn text(&self) -> &str {
         let chosen = self.chosen();
@@ -238,15 +248,15 @@ pub(super) fn in_words(copy: &str) -> String {
 
 /// Takes a key that is about copying; `None` if it is not.
 pub(super) fn act(model: &mut Model, context: Context, action: Action) -> Option<Vec<Effect>> {
-    let copy = |text: &str, to| vec![Effect::Copy { text: text.to_owned(), to }];
+    let copy = |what, text: &str, to| vec![Effect::Copy { what, text: text.to_owned(), to }];
     match (action, &mut model.picker) {
         (Action::Copy, Some(picker)) => {
-            let effects = copy(picker.text(), CopyTo::Clipboard);
+            let effects = copy(picker.what(), picker.text(), CopyTo::Clipboard);
             model.picker = None;
             Some(effects)
         }
         (Action::WriteCopy, Some(picker)) => {
-            let effects = copy(picker.text(), CopyTo::File);
+            let effects = copy(picker.what(), picker.text(), CopyTo::File);
             model.picker = None;
             Some(effects)
         }
@@ -263,7 +273,7 @@ pub(super) fn act(model: &mut Model, context: Context, action: Action) -> Option
             Some(Vec::new())
         }
         (Action::Copy, None) => Some(match at_hand(model, context) {
-            Some(of) => copy(without_last_newline(&of.text), CopyTo::Clipboard),
+            Some(of) => copy(of.what, without_last_newline(&of.text), CopyTo::Clipboard),
             None => Vec::new(),
         }),
         (Action::CopyPart, None) => {
@@ -299,7 +309,9 @@ fn at_hand(model: &mut Model, context: Context) -> Option<Copyable> {
 /// Copies what the model said last, as `/copy` does.
 pub(super) fn last_said(model: &mut Model) -> Option<Vec<Effect>> {
     match model.conversation.last_said() {
-        Some(text) => Some(vec![Effect::Copy { text, to: CopyTo::Clipboard }]),
+        Some(text) => {
+            Some(vec![Effect::Copy { what: say!("the last reply"), text, to: CopyTo::Clipboard }])
+        }
         None => {
             model.note = Some(say!("The model has said nothing yet.").to_owned());
             None
@@ -315,7 +327,7 @@ mod tests {
     fn code_blocks_are_chosen_one_after_the_other_without_their_indent() {
         let source =
             "Do this:\n\n- first\n\n  ```sh\n  ls -l\n\n  pwd\n  ```\n\nThen\n\n```\nx\n```\n";
-        let mut picker = Picker::new(Copyable::markdown(source.to_owned()));
+        let mut picker = Picker::new(Copyable::markdown("it", source.to_owned()));
         assert_eq!(picker.text(), "ls -l\n\npwd");
         picker.act(Action::NextPart);
         assert_eq!(picker.text(), "x");
@@ -334,7 +346,7 @@ mod tests {
 
     #[test]
     fn texts_below_one_another_are_parts() {
-        let mut picker = Picker::new(Copyable::of_parts(["ls\n", "", "a\nb\n"]));
+        let mut picker = Picker::new(Copyable::of_parts("it", ["ls\n", "", "a\nb\n"]));
         assert_eq!(picker.text(), "ls");
         picker.act(Action::NextPart);
         assert_eq!(picker.text(), "a\nb");
@@ -344,7 +356,7 @@ mod tests {
     #[test]
     fn the_cursor_stays_in_sight() {
         let lines: Vec<String> = (0..50).map(|n| n.to_string()).collect();
-        let mut picker = Picker::new(Copyable::plain(lines.join("\n")));
+        let mut picker = Picker::new(Copyable::plain("it", lines.join("\n")));
         picker.page = 10;
         for _ in 0..12 {
             picker.act(Action::Down);

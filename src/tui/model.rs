@@ -80,6 +80,8 @@ pub enum Input {
     },
     /// Where the text of [`Effect::Copy`] went.
     Copied {
+        /// What it is, in words.
+        what: &'static str,
         /// The text.
         text: String,
         /// Where it went.
@@ -130,6 +132,8 @@ pub enum Effect {
     Mouse(bool),
     /// Copy this text; [`Input::Copied`].
     Copy {
+        /// What it is, in words.
+        what: &'static str,
         /// The text.
         text: String,
         /// Where it is to go.
@@ -220,6 +224,8 @@ pub struct Model {
     /// The last key or paste.
     pub(super) last_input: Option<Instant>,
     pub(super) last_key: Option<KeyEvent>,
+    /// When Esc was pressed last, if that stopped nothing and no other key came since.
+    pub(super) left: Option<Instant>,
     /// When Ctrl-C was pressed without anything left to do but quitting.
     pub(super) interrupted: Option<Instant>,
 }
@@ -264,6 +270,7 @@ impl Model {
             turns_of_prompt: 0,
             last_input: None,
             last_key: None,
+            left: None,
             interrupted: None,
         }
     }
@@ -390,7 +397,7 @@ impl Model {
                         self.inspector.select(found.row);
                     }
                     Focus::Inspector => self.inspector.scroll.stand(),
-                    _ => self.conversation.scroll.stand(),
+                    Focus::Conversation | Focus::Prompt | Focus::Approval => {}
                 }
             }
         }

@@ -82,6 +82,7 @@ fn wheel(model: &mut Model, pointer: Position, action: Action, now: Instant) {
     for _ in 0..steps {
         match context {
             Context::List => drop(choose::key(model, Some(action), NO_KEY, now)),
+            Context::Conversation => model.conversation.scroll.act(action),
             _ => drop(act_unpressed(model, context, action, now)),
         }
     }

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use super::completion::first_line;
 use super::keymap::{self, Action, Context};
 use super::model::Model;
-use super::panes::inspector::View;
+use super::panes::inspector::{View, went_wrong};
 use super::panes::list::{List, Row};
 use super::slash::WORDS;
 use super::theme::Look;
@@ -16,7 +16,7 @@ use crate::conversation::{
     KeyState, Origin, Parameter, Profile, ProfileRow, SCRIPTED, Session, Turn, TurnNumber,
 };
 use crate::text;
-use crate::wire::{Format, Parameters, views};
+use crate::wire::{Format, Parameters};
 
 /// A list that is open.
 #[derive(Debug)]
@@ -337,11 +337,11 @@ fn turns(session: &Session, typed: &str) -> Vec<(Row, Choice)> {
             entry = other.parent.and_then(|parent| session.entries.get(&parent));
         }
         let prompt = entry.map(|entry| first_line(&entry.text())).unwrap_or_default();
-        let went = views::outcome(turn).next().map_or("", |(word, _)| word.text());
+        let went = went_wrong(turn, session).unwrap_or_default();
         let cells = [
             (&*turn.number.to_string(), Look::Strong),
             (&*text::bytes(turn.request.bytes), Look::Text),
-            (went, Look::Bad),
+            (&*went, Look::Bad),
             (&*prompt, Look::Dim),
         ];
         (row(&cells), Choice::Turn(turn.number))

@@ -12,7 +12,7 @@ use super::keymap::{Action, Context};
 use super::layout::Shape;
 use super::model::{Effect, Focus, Model, TWICE};
 use super::mouse;
-use super::panes::approval::ALONE;
+use super::panes::approval::{ALONE, QUIET};
 use super::scroll::Scroll;
 use super::search;
 use super::submit::{send_again, steer, submit, take_offer};
@@ -23,6 +23,13 @@ const HELD: Duration = Duration::from_millis(500);
 
 /// Takes a key.
 pub(super) fn key(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
+    let effects = take(model, key, now);
+    let stops = effects.contains(&Effect::Send(Command::Stop));
+    model.left = (key.code == KeyCode::Esc && !stops).then_some(now);
+    effects
+}
+
+fn take(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
     let before = model.last_input.replace(now);
     let last_key = model.last_key.replace(key);
     let since = before.map(|at| now.saturating_duration_since(at));
@@ -187,9 +194,9 @@ fn act(
             }
         }
         Action::Unfold => {
-            if !model.prompt.unfold() {
-                return vec![Effect::Edit(model.prompt.text())];
-            }
+            let told = model.prompt.unfold();
+            let Some(told) = told else { return vec![Effect::Edit(model.prompt.text())] };
+            model.note = Some(told.to_owned());
         }
         _ => in_pane(model, context, action),
     }
@@ -371,6 +378,12 @@ fn back(
             if let Some(approval) = &mut model.approval {
                 if alone && key.kind == KeyEventKind::Press {
                     approval.choose(Action::Deny, key, true, now);
+                }
+            } else if model.left.is_some_and(|left| now < left + QUIET) {
+                // It was meant for what the one before has closed.
+                if model.running {
+                    let note = say!("Not stopped: Esc once more stops.");
+                    model.note = Some(note.to_owned());
                 }
             } else if model.running {
                 model.note = Some(say!("Stopping …").to_owned());

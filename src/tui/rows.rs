@@ -225,6 +225,15 @@ impl Rows {
         (start..self.leads.len(), columns)
     }
 
+    /// The rows but for blank ones before and after all others.
+    pub(super) fn without_blanks(&self) -> Range<usize> {
+        let is_blank =
+            |row: &Row| row.lead.is_empty() && self.text[row.range.clone()].trim().is_empty();
+        let first = self.list.iter().position(|row| !is_blank(row));
+        let last = self.list.iter().rposition(|row| !is_blank(row));
+        first.zip(last).map_or(0..0, |(first, last)| first..last + 1)
+    }
+
     /// How much there is.
     pub(super) fn mark(&self) -> Mark {
         let Self { text, leads, spans, list } = self;

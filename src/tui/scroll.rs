@@ -31,6 +31,11 @@ impl Measure {
         })
     }
 
+    /// Whether there is more than is shown.
+    pub(super) fn scrolls(self) -> bool {
+        self.total > self.height
+    }
+
     /// Whether the last row is on the screen.
     pub(super) fn at_end(self) -> bool {
         self.top + self.height >= self.total
@@ -74,6 +79,15 @@ impl Scroll {
         self.seen = measure;
     }
 
+    /// Takes over what was drawn, and whether it stands there or stays with the end.
+    pub(super) fn stands(&mut self, measure: Measure, stands: bool) {
+        if self.top.is_none() {
+            self.left_at = measure.total;
+        }
+        self.top = stands.then_some(measure.top);
+        self.seen = measure;
+    }
+
     /// Rows that came in below since the end was left; 0 at the end.
     pub(super) fn news(&self, total: usize) -> usize {
         if self.top.is_some() { total.saturating_sub(self.left_at) } else { 0 }
@@ -101,10 +115,13 @@ impl Scroll {
     pub(super) fn by(&mut self, rows: isize) {
         let last = self.seen.total.saturating_sub(self.seen.height);
         let top = self.top.unwrap_or(last).min(last).saturating_add_signed(rows).min(last);
-        if self.top.is_none() {
+        let was_at_end = self.top.is_none();
+        if was_at_end {
             self.left_at = self.seen.total;
         }
-        self.top = if self.follows && top == last { None } else { Some(top) };
+        // Only what goes on comes to the end.
+        let stays = self.follows && top == last && (rows > 0 || was_at_end);
+        self.top = if stays { None } else { Some(top) };
     }
 
     /// Moves by screens, keeping one row in common where there are enough.

@@ -17,7 +17,7 @@ use super::model::{Beginning, Effect, Focus, Input, Model, TWICE};
 use super::mouse;
 use super::panes::approval::Approval;
 use super::panes::offer::Offer;
-use super::panes::prompt::Submitted;
+use super::panes::prompt::{FOLDED, Submitted};
 use super::pressed;
 use super::search;
 use crate::conversation::{
@@ -56,7 +56,10 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
         }
         Input::Themes(names) => choose::open_themes(model, names),
         Input::Exchanges { turn, kept } => model.inspector.take(turn, kept),
-        Input::Copied { text, went } => model.note = Some(went.told(&copy::in_words(&text))),
+        Input::Copied { what, text, went } => {
+            let size = copy::in_words(&text);
+            model.note = Some(went.told(&say!("{what}: {size}", what = what, size = size)));
+        }
         Input::Edited(Ok(text)) => model.prompt.replace(&text),
         Input::Edited(Err(why)) => model.say(&why),
         Input::Told(words) => model.note = Some(words),
@@ -259,7 +262,6 @@ fn paste(model: &mut Model, text: &str, now: Instant) {
 
 fn paste_into_prompt(model: &mut Model, text: &str) {
     if model.prompt.paste(text) {
-        model.note =
-            Some(say!("Folded: Ctrl-X shows all of it, Enter sends all of it.").to_owned());
+        model.note = Some(FOLDED.text().to_owned());
     }
 }

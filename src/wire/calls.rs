@@ -10,6 +10,7 @@
 use std::borrow::Cow;
 
 use crate::conversation::{Call, CallId, CallState, ProposedCall};
+use crate::text::say;
 
 /// A piece of a call; what was not sent is empty.
 #[derive(Debug)]
@@ -169,6 +170,15 @@ impl Arriving {
             None if self.arguments.trim().is_empty() => None,
             None => object_fault(&self.arguments),
         }
+    }
+}
+
+/// Why a reply that ended properly is not whole, if it is not.
+pub(super) fn cut_off(stop_reason: &str) -> Option<&'static str> {
+    match stop_reason {
+        reason if CUT_SHORT.contains(&reason) => Some(say!("the reply reached the output limit")),
+        reason if FILTERED.contains(&reason) => Some(say!("by the server's content filter")),
+        _ => None,
     }
 }
 

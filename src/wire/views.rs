@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::calls::cut_off;
 use super::exchange::{Kept, KeptResponse, RawEvent};
 use crate::conversation::{Exchange, Failure, Part, Repair, Response, Turn, Usage};
 use crate::text::{self, Phrase, phrase, say, translated};
@@ -175,6 +176,7 @@ pub fn usage(turn: &Turn) -> Vec<Line> {
 pub const NOT_SENT: Phrase = phrase("not sent");
 const FAILED: Phrase = phrase("failed");
 const STOPPED: Phrase = phrase("stopped");
+const CUT_OFF: Phrase = phrase("cut off");
 
 /// What became of a turn's request, if it did not go well: a word, and why.
 pub fn outcome(turn: &Turn) -> impl Iterator<Item = (Phrase, String)> {
@@ -189,7 +191,10 @@ pub fn outcome(turn: &Turn) -> impl Iterator<Item = (Phrase, String)> {
                 Some((NOT_SENT, say!("stopped before it was posted").to_owned()))
             }
             (None, _) if response.stopped => Some((STOPPED, say!("by you").to_owned())),
-            (None, _) => None,
+            (None, _) => {
+                let reason = response.stop_reason.as_deref();
+                reason.and_then(cut_off).map(|why| (CUT_OFF, why.to_owned()))
+            }
         },
     };
     told.into_iter()

@@ -17,7 +17,7 @@ use limpid::conversation::{
     ToolDefinition, TransitionReason, TurnNumber, Usage,
 };
 use limpid::tui::{
-    self, BUILT_IN_THEMES, CopyTo, Effect, Input, Keymap, Model, RenderCache, Setup, Theme,
+    self, BUILT_IN_THEMES, Copied, CopyTo, Effect, Input, Keymap, Model, RenderCache, Setup, Theme,
 };
 use limpid::wire::exchange::Kept;
 use limpid::wire::{Assembler, Dialect, Format, Parameters, Settings};
@@ -165,7 +165,10 @@ impl Stage {
                     self.input(Input::Exchanges { turn, kept });
                 }
                 Effect::Mouse(on) => self.mouse = on,
-                Effect::Copy { text, to } => self.copied = Some((text, to)),
+                Effect::Copy { what, text, to } => {
+                    self.copied = Some((text.clone(), to));
+                    self.input(Input::Copied { what, text, went: Copied::Clipboard });
+                }
                 Effect::Edit(draft) => self.edited = Some(draft),
                 Effect::ListFiles => self.asked_for_files += 1,
                 Effect::ListPrompts => self.asked_for_prompts += 1,
@@ -236,6 +239,11 @@ impl Stage {
             self.press(KeyCode::Char(c));
             self.wait(80);
         }
+    }
+
+    /// The footer.
+    pub fn footer(&mut self) -> String {
+        self.screen().lines().rev().nth(1).unwrap().to_owned()
     }
 
     pub fn resize(&mut self, columns: u16, rows: u16) {
@@ -408,8 +416,13 @@ impl Stage {
         self.progress(Progress::Text(piece.to_owned()));
     }
 
-    /// The reply is complete: text and bash commands.
-    pub fn reply(&mut self, text: &str, commands: &[&str]) {
+    /// The reply ends before it is whole, for this reason.
+    pub fn cut_off(&mut self, text: &str, reason: &str) {
+        self.answered(reason);
+        self.entry(Role::Assistant, Origin::Model, vec![Block::Text(text.to_owned())]);
+    }
+
+    fn answered(&mut self, stop_reason: &str) {
         self.record(Record::Response(Response {
             turn: TurnNumber(self.turn),
             attempt: self.attempt,
@@ -419,11 +432,16 @@ impl Stage {
             first_byte_ms: Some(200),
             end_ms: 900,
             bytes: 2_000,
-            stop_reason: Some("stop".to_owned()),
+            stop_reason: Some(stop_reason.to_owned()),
             usage: Some(Usage { input: Some(3_910), output: Some(212), ..Usage::default() }),
             failure: None,
             stopped: false,
         }));
+    }
+
+    /// The reply is complete: text and bash commands.
+    pub fn reply(&mut self, text: &str, commands: &[&str]) {
+        self.answered("stop");
         let mut blocks = Vec::new();
         if !text.is_empty() {
             blocks.push(Block::Text(text.to_owned()));

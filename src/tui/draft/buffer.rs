@@ -38,6 +38,8 @@ pub(super) struct Text {
     done: Vec<Edit>,
     undone: Vec<Edit>,
     chips: Chips,
+    /// From where to where the pastes stand that were opened.
+    opened: Vec<(Place, Place)>,
     /// The next typed character belongs to the last edit.
     typing: bool,
     /// Edits belong to one step, until it ends.
@@ -69,6 +71,7 @@ impl Text {
             done: Vec::new(),
             undone: Vec::new(),
             chips: Chips::default(),
+            opened: Vec::new(),
             typing: false,
             in_steps: false,
             begun: false,
@@ -93,6 +96,19 @@ impl Text {
     pub(super) fn is_folded(&self, place: Place) -> bool {
         let next = self.line(place.line)[place.at..].chars().next();
         next.is_some_and(|mark| self.chips.text(mark).is_some())
+    }
+
+    /// A folded paste was opened: its text stands at a place.
+    pub(super) fn opened(&mut self, from: Place, text: &str) {
+        self.opened.retain(|(start, _)| *start != from);
+        self.opened.push((from, after(from, text)));
+    }
+
+    /// From where to where the opened paste stands that a place is in.
+    pub(super) fn opened_around(&self, place: Place) -> Option<(Place, Place)> {
+        let mut opened = self.opened.iter().copied();
+        let holds = |(from, to): &(Place, Place)| *from <= place && place <= *to && from < to;
+        opened.find(|opened| holds(opened) && !self.is_folded(opened.0))
     }
 
     /// The text between two places, folded pastes in full.
@@ -195,6 +211,19 @@ impl Text {
     }
 
     fn replace(&mut self, from: Place, to: Place, with: &str) -> Place {
+        let end = after(from, with);
+        // What is typed before or behind a paste is not of it.
+        self.opened.retain_mut(|(start, stop)| {
+            let (is_after, is_before) = (*stop <= from, to <= *start);
+            let is_within = *start <= from && to <= *stop;
+            if is_before {
+                *start = moved(*start, to, end);
+            }
+            if !is_after && (is_before || is_within) {
+                *stop = moved(*stop, to, end);
+            }
+            is_after || is_before || is_within
+        });
         if from.line == to.line && !with.contains('\n') {
             let line = &mut self.lines[from.line];
             line.text.replace_range(from.at..to.at, with);
@@ -207,7 +236,7 @@ impl Text {
                 joined.split('\n').map(|line| Line::new(line.to_owned())).collect();
             self.lines.splice(from.line..=to.line, lines);
         }
-        after(from, with)
+        end
     }
 
     /// An edit can join what stands around it into one grapheme: the place is then after that.
@@ -345,6 +374,12 @@ fn is_word(segment: &str) -> bool {
 
 fn is_blank(segment: &str) -> bool {
     segment.chars().all(char::is_whitespace)
+}
+
+/// Where a place is that came after what was replaced up to `old`, now that it goes up to `new`.
+fn moved(place: Place, old: Place, new: Place) -> Place {
+    let at = if place.line == old.line { new.at + (place.at - old.at) } else { place.at };
+    Place { line: new.line + (place.line - old.line), at }
 }
 
 /// The place after a text inserted at a place.

@@ -189,6 +189,19 @@ impl View {
         Some(Place { line, at })
     }
 
+    /// The row and the column of the cursor.
+    fn cursor(&self, text: &Text, cursor: Place) -> (usize, usize) {
+        let above = text.lines()[..cursor.line].iter();
+        let above = above.map(|line| self.with(text, line, |layout| layout.rows.len()));
+        let (row, column) = self.spot(text, cursor);
+        (above.sum::<usize>() + row, column)
+    }
+
+    /// The row of the cursor, from 1, and how many there are.
+    pub(super) fn place(&self, text: &Text, cursor: Place) -> (usize, usize) {
+        (self.cursor(text, cursor).0 + 1, self.rows(text, self.width.get()))
+    }
+
     /// Draws the rows around the cursor; returns the cell of the hardware cursor.
     pub(super) fn draw(
         &self,
@@ -203,12 +216,7 @@ impl View {
         }
         self.width.set(area.width);
         let height = usize::from(area.height);
-        let above: usize = text.lines()[..cursor.line]
-            .iter()
-            .map(|line| self.with(text, line, |layout| layout.rows.len()))
-            .sum();
-        let (row, column) = self.spot(text, cursor);
-        let cursor_row = above + row;
+        let (cursor_row, column) = self.cursor(text, cursor);
         let all = self.rows(text, area.width);
         let top = self
             .top

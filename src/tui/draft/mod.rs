@@ -107,21 +107,54 @@ impl Draft {
         folded
     }
 
-    /// Opens the folded paste beside the cursor: its text stands in the draft then. Returns whether
-    /// there is one that can be opened.
-    pub(super) fn unfold(&mut self) -> bool {
+    /// Where the folded paste beside the cursor stands that can be opened.
+    fn folded(&self) -> Option<(Place, Place)> {
         let sides = [
             (self.text.grapheme_before(self.cursor), self.cursor),
             (self.cursor, self.text.grapheme_after(self.cursor)),
         ];
-        for (from, to) in sides {
-            let text = self.text.exact(from, to);
-            if self.text.is_folded(from) && !holds_mark(&text) {
-                self.replace(from, to, &text);
-                return true;
-            }
+        let can = |(from, to): &(Place, Place)| {
+            self.text.is_folded(*from) && !holds_mark(&self.text.exact(*from, *to))
+        };
+        sides.into_iter().find(can)
+    }
+
+    /// Whether there is a folded paste beside the cursor that can be opened.
+    pub(super) fn can_unfold(&self) -> bool {
+        self.folded().is_some()
+    }
+
+    /// Opens the folded paste beside the cursor: its text stands in the draft then. Returns whether
+    /// there is one.
+    pub(super) fn unfold(&mut self) -> bool {
+        let Some((from, to)) = self.folded() else { return false };
+        let text = self.text.exact(from, to);
+        self.replace(from, to, &text);
+        self.text.opened(from, &text);
+        true
+    }
+
+    /// Whether the cursor is in a paste that was opened.
+    pub(super) fn can_fold(&self) -> bool {
+        self.text.opened_around(self.cursor).is_some()
+    }
+
+    /// Folds the paste that was opened around the cursor, as it stands there now. Returns whether
+    /// there is one.
+    pub(super) fn fold(&mut self) -> bool {
+        let Some((from, to)) = self.text.opened_around(self.cursor) else { return false };
+        let text = self.text.exact(from, to);
+        let mark = self.text.fold(text);
+        if mark.is_empty() {
+            return false;
         }
-        false
+        self.replace(from, to, &mark);
+        true
+    }
+
+    /// The row of the cursor, from 1, and how many there are, as it was drawn last.
+    pub(super) fn place(&self) -> (usize, usize) {
+        self.view.place(&self.text, self.cursor)
     }
 
     /// Ctrl-Y will insert this text.

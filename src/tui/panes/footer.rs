@@ -5,6 +5,7 @@ use crate::text::say;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
+use super::approval::Drawn;
 use super::inspector::{List, View as Inspected};
 use super::offer::Offer;
 use crate::text;
@@ -13,6 +14,7 @@ use crate::tui::keymap::{self, Action, Context};
 use crate::tui::layout::{self, Shape};
 use crate::tui::model::{Focus, TWICE};
 use crate::tui::paint::{self, Piece};
+use crate::tui::scroll::Measure;
 use crate::tui::search::Found;
 use crate::tui::theme::Look;
 use crate::tui::{Shown, View};
@@ -72,11 +74,16 @@ fn keys(view: &View<'_>, context: Context, shown: &Shown, area: Rect, buf: &mut 
         Some(note) => Some(note.as_str()),
         None => None,
     };
-    let mut used = 1;
+    // Where the prompt has no border to say it.
+    let place = view.model.prompt.place(shown.areas.prompt.height);
+    let place = place.filter(|_| context == Context::Prompt && !shown.areas.framed);
     let note = note.map(|note| text::visible(note, text::Show::Prose));
-    if let Some(note) = &note {
-        pieces.push((note, Look::Warning));
-        used += text::width(note);
+    let mut used = 1;
+    for (told, look) in [(place.as_deref(), Look::Dim), (note.as_deref(), Look::Warning)] {
+        let Some(told) = told else { continue };
+        let gap = if used > 1 { "  " } else { "" };
+        pieces.extend([(gap, Look::Text), (told, look)]);
+        used += gap.len() + text::width(told);
     }
     let mut bindings: Vec<&keymap::Binding> = keymap::footer(context).collect();
     if context.is_field() && shown.approval.is_none() {
@@ -118,6 +125,7 @@ fn is_urgent(view: &View<'_>, context: Context, shown: &Shown, binding: &keymap:
             Action::TakeOffer => model.offer.is_some(),
             Action::Back => model.running || model.offer.is_some(),
             Action::Steer => model.running,
+            Action::Unfold => !model.prompt.unfolds().is_empty(),
             _ => false,
         }
 }
@@ -139,6 +147,19 @@ fn word(
         (Context::Prompt, Action::Submit) => model.prompt.enter(model.running),
         (Context::Conversation, Action::Fold)
             if !shown.conversation.is_some_and(|drawn| model.conversation.can_fold(drawn)) =>
+        {
+            ""
+        }
+        (Context::Conversation, Action::Copy | Action::CopyPart)
+            if !shown.conversation.is_some_and(|drawn| model.conversation.can_copy(drawn)) =>
+        {
+            ""
+        }
+        (Context::Prompt, Action::Unfold) => model.prompt.unfolds(),
+        (Context::Call, Action::PageDown) if !shown.call.is_some_and(Measure::scrolls) => "",
+        (Context::Message, Action::PageDown) if !shown.message.is_some_and(Measure::scrolls) => "",
+        (Context::Approval | Context::ApprovalWaits, Action::PageDown)
+            if !shown.approval.is_some_and(Drawn::scrolls) =>
         {
             ""
         }
@@ -169,7 +190,9 @@ fn word(
         }
         (_, Action::Zoom) if Shape::of(shown.size) != Shape::Wide => "",
         (Context::Message, Action::Raw) if model.inspector.view != Inspected::Message => "",
-        (_, Action::EarlierBase | Action::LaterBase) if model.inspector.view != Inspected::Diff => {
+        (_, Action::EarlierBase | Action::LaterBase)
+            if !model.inspector.compares(binding.action(), &model.session) =>
+        {
             ""
         }
         (Context::Message, Action::Raw) if model.inspector.exact => say!("readable"),

@@ -105,6 +105,9 @@ pub(in crate::tui) fn draw(
     rows.push(DANGERS.text(), Look::Text, 1, inside.width);
     let measure = scroll.measure(rows.len(), inside.height.into());
     rows.draw(measure.top, inside, buf, view.theme);
+    if let Some(position) = measure.position(say!("rows")) {
+        paint::foot(buf, area, &position, view.theme);
+    }
     measure
 }
 

@@ -138,11 +138,15 @@ pub(in crate::tui) fn draw(
     let foot = Rect { y: inside.bottom() - remarks, height: remarks, ..inside };
     below.draw(0, foot, buf, view.theme);
     let body = Rect { y: inside.y + 1, height: inside.height - 1 - remarks, ..inside };
-    draw_rows(view, list, rows, body, buf);
+    let hidden = draw_rows(view, list, rows, body, buf);
+    if hidden > 0 {
+        paint::foot(buf, area, &say!("↓ {hidden} more", hidden = hidden), view.theme);
+    }
     (body.height.into(), cursor)
 }
 
-fn draw_rows(view: &View<'_>, list: &List, rows: &[Row], area: Rect, buf: &mut Buffer) {
+/// Returns how many rows are below those that fit.
+fn draw_rows(view: &View<'_>, list: &List, rows: &[Row], area: Rect, buf: &mut Buffer) -> usize {
     let shown = list.shown(rows);
     if shown.is_empty() {
         let nothing = if rows.is_empty() {
@@ -150,7 +154,8 @@ fn draw_rows(view: &View<'_>, list: &List, rows: &[Row], area: Rect, buf: &mut B
         } else {
             say!("Nothing holds what was typed. Backspace, or Esc.")
         };
-        return paint::line(buf, area, nothing, Look::Dim, view.theme);
+        paint::line(buf, area, nothing, Look::Dim, view.theme);
+        return 0;
     }
     let safe: Vec<Vec<(String, Look)>> = shown.iter().map(|&place| safe(&rows[place])).collect();
     let widths = widths(&safe, area.width.into());
@@ -172,13 +177,7 @@ fn draw_rows(view: &View<'_>, list: &List, rows: &[Row], area: Rect, buf: &mut B
             paint::select(buf, place, view.theme);
         }
     }
-    let hidden = shown.len().saturating_sub(first + usize::from(area.height));
-    if hidden > 0 && area.height > 0 {
-        let mark = say!(" ↓ {hidden} more ", hidden = hidden);
-        let columns = u16::try_from(text::width(&mark)).unwrap_or(0).min(area.width);
-        let place = (area.right() - columns, area.bottom() - 1);
-        paint::pieces(buf, place, columns, &[(&mark, Look::Dim)], view.theme);
-    }
+    shown.len().saturating_sub(first + usize::from(area.height))
 }
 
 fn safe(row: &Row) -> Vec<(String, Look)> {

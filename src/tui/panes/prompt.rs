@@ -1,6 +1,6 @@
 //! The prompt editor, and what a submitted text means: a prompt, or one of limpid's own words.
 
-use crate::text::say;
+use crate::text::{Phrase, phrase, say};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -38,6 +38,10 @@ impl Default for Prompt {
         }
     }
 }
+
+/// What is said of a paste that is folded.
+pub(in crate::tui) const FOLDED: Phrase =
+    phrase("Folded: Ctrl-X shows all of it, Enter sends all of it.");
 
 /// What a submitted text means.
 #[derive(Debug, PartialEq, Eq)]
@@ -276,9 +280,34 @@ impl Prompt {
         self.draft.replace_before(bytes, with);
     }
 
-    /// Opens the folded paste beside the cursor, if there is one.
-    pub(in crate::tui) fn unfold(&mut self) -> bool {
-        self.draft.unfold()
+    /// Opens the folded paste beside the cursor, or folds the opened one around it; a word to the user
+    /// if there is one.
+    pub(in crate::tui) fn unfold(&mut self) -> Option<&'static str> {
+        if self.draft.unfold() {
+            Some(say!("Opened: Ctrl-X folds it again."))
+        } else if self.draft.fold() {
+            Some(FOLDED.text())
+        } else {
+            None
+        }
+    }
+
+    /// What [`Self::unfold`] would do, in a word.
+    pub(in crate::tui) fn unfolds(&self) -> &'static str {
+        if self.draft.can_unfold() {
+            say!("open the paste")
+        } else if self.draft.can_fold() {
+            say!("fold the paste")
+        } else {
+            ""
+        }
+    }
+
+    /// In which row the cursor is, of how many, in words; `None` where all of them fit.
+    pub(in crate::tui) fn place(&self, height: u16) -> Option<String> {
+        let (row, rows) = self.draft.place();
+        let fits = rows <= usize::from(height);
+        (!fits).then(|| say!("row {row} of {rows}", row = row, rows = rows))
     }
 
     /// Whether keys are commands of vi, not text.
@@ -370,6 +399,9 @@ pub(in crate::tui) fn draw(
         paint::line(buf, inside, hint, Look::Dim, view.theme);
     }
     let cursor = draft.draw(inside, buf, view.theme.style(Look::Text));
+    if let Some(place) = view.model.prompt.place(inside.height).filter(|_| framed) {
+        paint::foot(buf, area, &place, view.theme);
+    }
     cursor.filter(|_| focused)
 }
 

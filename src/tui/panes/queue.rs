@@ -2,7 +2,7 @@
 //! they can be seen, edited and removed, until the loop has ended well; or one is sent into the
 //! running turn.
 
-use crate::text::say;
+use crate::text::{self, say};
 use std::collections::VecDeque;
 
 use ratatui::buffer::Buffer;
@@ -154,7 +154,13 @@ pub(in crate::tui) fn draw(view: &View<'_>, area: Rect, buf: &mut Buffer) {
     if room == 0 {
         pieces.extend([(say!(": "), Look::Text), (first.as_str(), Look::Text)]);
     } else {
-        pieces.extend([(" · ", Look::Dim), (keys, Look::Dim)]);
+        let mut used = text::width(&head) + text::width(state);
+        for key in keys.split(" · ") {
+            used += 3 + text::width(key);
+            if used <= area.width.into() {
+                pieces.extend([(" · ", Look::Dim), (key, Look::Dim)]);
+            }
+        }
     }
     paint::pieces(buf, (area.x, area.y), area.width, &pieces, theme);
     let steering = queue.steering.iter().map(|prompt| ("→", prompt));

@@ -5,6 +5,9 @@
 pub(super) const TEXTS: &[(&str, &str)] = &[
     // Footer and help: keys.
     ("one row up", "上移一行"),
+    ("the item before; first the rows of a long one", "上一项；长的一项先逐行移动"),
+    ("the next item; first the rows of a long one", "下一项；长的一项先逐行移动"),
+    ("to the newest, and stays with it", "到最新处，并一直跟随"),
     ("one row down", "下移一行"),
     ("one screen up", "上翻一屏"),
     ("one screen down", "下翻一屏"),
@@ -46,8 +49,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "在以前的提示词中搜索所输入的内容，包括此目录以前的会话",
     ),
     (
-        "opens the folded paste beside the cursor; else the prompt in $VISUAL or $EDITOR",
-        "展开光标旁折叠的粘贴；否则用 $VISUAL 或 $EDITOR 编辑提示词",
+        "opens the folded paste beside the cursor, folds it again; else the prompt in $VISUAL or $EDITOR",
+        "展开光标旁折叠的粘贴，再按则折叠；否则用 $VISUAL 或 $EDITOR 编辑提示词",
     ),
     ("scrolls the conversation up", "对话上翻"),
     ("scrolls the conversation down", "对话下翻"),
@@ -65,7 +68,10 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "折叠或展开旁边有竖条的一项：推理、消息、调用",
     ),
     ("newest", "最新"),
-    ("all", "全部"),
+    ("fold all", "全部折叠"),
+    ("prompts", "提示词"),
+    ("errors", "错误"),
+    ("turns", "轮次"),
     ("unfolds everything; folds it; leaves it as at first", "全部展开；再按全部折叠；再按恢复原状"),
     ("as written", "原文"),
     (

@@ -118,10 +118,9 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("not sent yet", "尚未发送"),
     (" ↓ 1 new row · End ", "\u{20}↓ 1 行新内容 · End\u{20}"),
     (" ↓ {news} new rows · End ", "\u{20}↓ {news} 行新内容 · End\u{20}"),
-    ("limpid shows both sides of a conversation with a model:", "limpid 展示与模型对话的两面："),
     (
-        "what is said here, and in the inspector what the model is really told.",
-        "这里是双方说的话；检视窗格里是真正告诉模型的内容。",
+        "limpid shows both sides of a conversation with a model: what is said here, and in the inspector what the model is really told.",
+        "limpid 展示与模型对话的两面：这里是双方说的话，检视窗格里是真正告诉它的。",
     ),
     ("With your first prompt the model is told: {names}.", "随第一条提示词告诉模型：{names}。"),
     ("It holds hidden characters.", "其中含有隐藏字符。"),
@@ -236,7 +235,6 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "Not sent yet. With your first prompt the model is told:",
         "尚未发送。随第一条提示词告诉模型：",
     ),
-    ("- {what}  no longer sent", "- {what}  不再发送"),
     ("= 1 row as before", "= 1 行与之前相同"),
     ("= {count} rows as before", "= {count} 行与之前相同"),
     // Lists.
@@ -270,7 +268,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("! see below", "! 见下"),
     ("from the next request on", "从下一次请求起"),
     ("leaves it to the server", "由服务器决定"),
-    (" ↓ {hidden} more ", "\u{20}↓ 还有 {hidden} 项\u{20}"),
+    ("↓ {hidden} more", "↓ 还有 {hidden} 项"),
     // Views of a turn.
     ("── posted {times} times, each time so ──", "── 发送 {times} 次，每次均如此 ──"),
     ("── from attempt {attempt} on ──", "── 自第 {attempt} 次尝试起 ──"),

@@ -48,6 +48,13 @@ pub(in crate::tui) struct Drawn {
     measure: Measure,
 }
 
+impl Drawn {
+    /// Whether the text is longer than the panel.
+    pub(in crate::tui) fn scrolls(self) -> bool {
+        self.measure.scrolls()
+    }
+}
+
 /// The state of the panel.
 #[derive(Debug)]
 pub(in crate::tui) struct Approval {

@@ -2,8 +2,8 @@
 //! all of it.
 
 use super::super::call;
-use super::Conversation;
 use super::item::{self, Item};
+use super::{At, Conversation, Drawn};
 use crate::conversation::Session;
 use crate::text::{self, Show, say, translated};
 use crate::tui::copy::Copyable;
@@ -11,21 +11,26 @@ use crate::tui::copy::Copyable;
 impl Conversation {
     /// The text that keys are about; of a call, the command and what the model was told.
     pub(in crate::tui) fn copyable(&self, session: &Session) -> Option<Copyable> {
-        let Some(at) = self.at_hand else { return self.arriving() };
+        let Some(at) = self.item_at_hand() else { return self.arriving() };
         let item = &self.items.get(at)?.item;
         Some(match item {
             Item::Call(id) => {
                 let command = session.calls.get(id).map_or("", |log| call::command(log));
                 let told = self.results.get(id).and_then(|entry| entry.result());
-                Copyable::of_parts([command, told.map_or("", |told| &told.text)])
+                let told = told.map_or("", |told| &told.text);
+                Copyable::of_parts(say!("this call"), [command, told])
             }
-            Item::Prompt(_) | Item::Said { .. } => Copyable::markdown(item.source()),
-            Item::Failure(failure, _) => Copyable::plain(format!(
-                "{}\n{}",
-                translated(&failure.cause()),
-                failure.next_step()
-            )),
-            _ => Copyable::plain(item.source()),
+            Item::Prompt(_) => Copyable::markdown(say!("this prompt"), item.source()),
+            Item::Said { .. } => Copyable::markdown(say!("this reply"), item.source()),
+            Item::Failure(failure, _) => {
+                let cause = translated(&failure.cause()).into_owned();
+                Copyable::plain(say!("this failure"), format!("{cause}\n{}", failure.next_step()))
+            }
+            Item::Thought { .. } => Copyable::plain(say!("this reasoning"), item.source()),
+            Item::Output { .. } => Copyable::plain(say!("this output"), item.source()),
+            Item::Turn { .. } | Item::Head | Item::Note(..) => {
+                Copyable::plain(say!("this remark"), item.source())
+            }
         })
     }
 
@@ -69,12 +74,24 @@ impl Conversation {
         (!shown.is_empty()).then(|| format!("{shown}\n"))
     }
 
+    /// Whether what keys are about in a frame has a text.
+    pub(in crate::tui) fn can_copy(&self, drawn: Drawn) -> bool {
+        match drawn.at_hand {
+            At::Arriving => self.is_streaming(),
+            At::Item(at) => {
+                let item = self.items.get(at).map(|placed| &placed.item);
+                item.is_some_and(|item| !matches!(item, Item::Turn { .. } | Item::Head))
+            }
+        }
+    }
+
     /// What has arrived of a reply: its text, or before there is any what the model thinks.
     fn arriving(&self) -> Option<Copyable> {
         if !self.live.text.is_empty() {
-            return Some(Copyable::markdown(self.live.text.clone()));
+            return Some(Copyable::markdown(say!("the reply so far"), self.live.text.clone()));
         }
-        self.is_streaming().then(|| Copyable::plain(self.live.reasoning.clone()))
+        let reasoning = || self.live.reasoning.clone();
+        self.is_streaming().then(|| Copyable::plain(say!("the reasoning so far"), reasoning()))
     }
 
     /// What the model said last, also while it still says it.

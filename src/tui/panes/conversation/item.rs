@@ -124,7 +124,11 @@ impl Item {
     /// Whether it can be folded.
     pub(super) fn can_fold(&self) -> bool {
         match self {
-            Self::Prompt(_) | Self::Said { .. } | Self::Call(_) => true,
+            Self::Call(_) => true,
+            Self::Prompt(_) | Self::Said { .. } => {
+                let source = self.source();
+                source.len() > SHORT || source.trim().contains('\n')
+            }
             Self::Thought { .. } => !self.source().is_empty(),
             Self::Output { text, .. } => text.lines().count() > OUTPUT_LINES,
             Self::Turn { .. } | Self::Head | Self::Note(..) | Self::Failure(..) => false,
@@ -154,6 +158,9 @@ impl Item {
         }
     }
 }
+
+/// Bytes of a line that is about as short as its folded form.
+const SHORT: usize = 80;
 
 /// Lines of a prompt that are shown until a key folds it: a longer one was pasted.
 const PROMPT_LINES: usize = 40;

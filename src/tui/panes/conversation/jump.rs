@@ -23,7 +23,7 @@ impl Conversation {
         session: &Session,
     ) -> Option<String> {
         let is_one = |at: &usize| is_landmark(&self.items[*at].item, landmark, session);
-        let at = self.at_hand.unwrap_or(self.items.len());
+        let at = self.item_at_hand().unwrap_or(self.items.len());
         let found = match way {
             Way::Back => (0..at.min(self.items.len())).rev().find(is_one),
             Way::On => (at + 1..self.items.len()).find(is_one),
@@ -31,6 +31,11 @@ impl Conversation {
         match found {
             Some(found) => {
                 self.go_to(found);
+                None
+            }
+            // Below all items is the reply that arrives.
+            None if (landmark, way) == (Landmark::Item, Way::On) && self.is_streaming() => {
+                self.follow();
                 None
             }
             None => Some(match way {

@@ -1,9 +1,11 @@
 //! The conversation laid out. An item is laid out once for a width, and again when it is folded or
 //! unfolded.
 
+use std::ops::Range;
+
 use super::item::{self, Manner};
 use super::matches::Matches;
-use super::{Conversation, Live};
+use super::{At, Conversation, Live};
 use crate::conversation::Session;
 use crate::text;
 use crate::text::say;
@@ -35,6 +37,8 @@ pub(super) struct Laid {
     /// Whether a row that is made anew each time stands above the others.
     pub(super) live_row: bool,
     pub(super) rows: Rows,
+    /// Its rows without the blank ones before and after them.
+    body: Range<usize>,
     open: bool,
     has_result: bool,
 }
@@ -65,6 +69,33 @@ impl Layout {
     /// The item that a row belongs to.
     pub(super) fn item_of(&self, row: usize) -> usize {
         self.starts.partition_point(|start| *start <= row).saturating_sub(1)
+    }
+
+    /// The rows of what keys can be about, but for blank ones before and after; empty if they cannot.
+    pub(super) fn body(&self, conversation: &Conversation, at: At) -> Range<usize> {
+        let At::Item(item) = at else { return self.total..self.len() };
+        let can = conversation.items.get(item).is_some_and(|placed| placed.item.can_be_at_hand());
+        let laid = self.items.get(item).filter(|_| can);
+        laid.map_or(0..0, |laid| {
+            let start = self.starts[item];
+            start + laid.body.start..start + laid.body.end
+        })
+    }
+
+    /// What keys can be about after something.
+    pub(super) fn after(&self, conversation: &Conversation, at: At) -> Option<At> {
+        let At::Item(item) = at else { return None };
+        let items = (item + 1..self.items.len()).map(At::Item);
+        items.chain([At::Arriving]).find(|at| !self.body(conversation, *at).is_empty())
+    }
+
+    /// What keys can be about before something.
+    pub(super) fn before(&self, conversation: &Conversation, at: At) -> Option<At> {
+        let item = match at {
+            At::Item(item) => item,
+            At::Arriving => self.items.len(),
+        };
+        (0..item).rev().map(At::Item).find(|at| !self.body(conversation, *at).is_empty())
     }
 
     /// Brings the layout up to date; returns the row that shows what `top` showed before.
@@ -142,9 +173,14 @@ impl Layout {
             as_written: self.as_written,
         };
         let result = placed.item.call().and_then(|call| conversation.results.get(call));
+        let live_row = placed.item.has_live_row();
+        let rows = item::rows(&placed.item, manner, session, result.map(|entry| &**entry));
+        let body = rows.without_blanks();
+        let above = usize::from(live_row);
         Laid {
-            live_row: placed.item.has_live_row(),
-            rows: item::rows(&placed.item, manner, session, result.map(|entry| &**entry)),
+            live_row,
+            body: if live_row { 0..body.end + above } else { body },
+            rows,
             open: placed.is_open(),
             has_result: result.is_some(),
         }

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::Conversation;
 use super::item::Item;
 use super::layout::Layout;
+use super::{At, Conversation};
 use crate::conversation::Session;
 use crate::tui::rows::Places;
 use crate::tui::scroll::Measure;
@@ -50,7 +50,7 @@ impl Matches {
         session: &Session,
         search: Option<&Search>,
         measure: &mut Measure,
-    ) -> (Option<Found>, Option<usize>) {
+    ) -> (Option<Found>, Option<At>) {
         let needle = search.map_or("", Search::needle);
         let mut matches = std::mem::take(&mut layout.matches);
         if matches.needle != needle {
@@ -74,8 +74,10 @@ impl Matches {
         let found = search.choose(&rows, measure);
         matches.here = places.get(found.here).map(|(_, place)| *place);
         let went_to = match matches.here {
-            Some(Place::LiveRow(at) | Place::Item(at, _)) if found.moved => Some(at),
-            _ => None,
+            _ if !found.moved => None,
+            Some(Place::LiveRow(at) | Place::Item(at, _)) => Some(At::Item(at)),
+            Some(Place::Live(..)) => Some(At::Arriving),
+            None => None,
         };
         layout.matches = matches;
         (Some(found), went_to)

@@ -51,6 +51,15 @@ impl Live {
     }
 }
 
+/// What keys can be about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum At {
+    Item(usize),
+    /// The reply that arrives, below all items; where there is none, what is newest.
+    #[default]
+    Arriving,
+}
+
 /// The state of the pane.
 #[derive(Debug)]
 pub(in crate::tui) struct Conversation {
@@ -77,12 +86,13 @@ pub(in crate::tui) struct Conversation {
     as_written: bool,
     /// Counts what changed in items that were there already.
     changes: u64,
-    /// The item that keys are about, as it was drawn; none where that is what is arriving.
-    at_hand: Option<usize>,
-    /// The item that the user went to; `None` is the newest in sight.
-    chosen: Option<usize>,
+    /// What keys are about: the newest as long as the pane stays with the end, else what they went
+    /// to, or what is in sight of it.
+    at_hand: At,
     /// An item that the next frame has to show.
     wanted: Option<usize>,
+    /// How many steps on, or back, the next frame has to go.
+    steps: isize,
     pub(in crate::tui) scroll: Scroll,
 }
 
@@ -101,9 +111,9 @@ impl Default for Conversation {
             overlays: 0,
             as_written: false,
             changes: 0,
-            at_hand: None,
-            chosen: None,
+            at_hand: At::Arriving,
             wanted: None,
+            steps: 0,
             scroll: Scroll::following(),
         }
     }
@@ -138,19 +148,17 @@ impl Conversation {
     /// Goes to the end; keys are about what is newest.
     pub(in crate::tui) fn follow(&mut self) {
         self.scroll.go_to_end();
-        self.chosen = None;
+        self.wanted = None;
+        self.steps = 0;
     }
 
     /// Takes over what was drawn.
     pub(in crate::tui) fn drawn(&mut self, drawn: Drawn) {
-        self.scroll.measured(drawn.measure);
+        self.scroll.stands(drawn.measure, drawn.stands);
         self.scroll.shifted(drawn.shift);
-        if let Some(at) = drawn.went_to {
-            self.chosen = Some(at);
-        }
         self.at_hand = drawn.at_hand;
-        self.chosen = self.chosen.and(drawn.at_hand);
         self.wanted = None;
+        self.steps = 0;
     }
 
     /// Takes a key that means something here; returns a word to the user if it cannot be followed.
@@ -170,37 +178,43 @@ impl Conversation {
             }
             Action::Before(landmark) => return self.jump(landmark, jump::Way::Back, session),
             Action::After(landmark) => return self.jump(landmark, jump::Way::On, session),
-            _ => {
-                self.scroll.act(action);
-                if action == Action::End {
-                    self.chosen = None;
-                }
-            }
+            Action::Up => self.steps -= 1,
+            Action::Down => self.steps += 1,
+            Action::Start => self.go_to(0),
+            Action::End => self.follow(),
+            _ => self.scroll.act(action),
         }
         None
     }
 
     /// Folds or unfolds the item at hand.
     fn fold(&mut self) -> Option<String> {
-        let Some(at) = self.at_hand.filter(|at| self.has_more(*at)) else {
+        let Some(at) = self.item_at_hand().filter(|at| self.has_more(*at)) else {
             return Some(say!("There is nothing to fold here.").to_owned());
         };
         let placed = self.items.get_mut(at)?;
         placed.set_open(!placed.is_open());
         self.changes += 1;
-        self.go_to(at);
+        self.wanted = Some(at);
         None
+    }
+
+    /// The item that keys are about, if that is not what is arriving.
+    fn item_at_hand(&self) -> Option<usize> {
+        match self.at_hand {
+            At::Item(at) => Some(at),
+            At::Arriving => None,
+        }
     }
 
     /// Whether the item at hand in a frame has more to show than when it is folded.
     pub(in crate::tui) fn can_fold(&self, drawn: Drawn) -> bool {
-        drawn.at_hand.is_some_and(|at| self.has_more(at))
+        matches!(drawn.at_hand, At::Item(at) if self.has_more(at))
     }
 
     /// The next frame shows this item, and keys are about it.
     fn go_to(&mut self, at: usize) {
-        self.at_hand = Some(at);
-        self.chosen = Some(at);
+        self.at_hand = At::Item(at);
         self.wanted = Some(at);
         self.scroll.stand();
     }
@@ -223,14 +237,13 @@ impl Conversation {
             placed.set_open(open.unwrap_or_else(|| placed.item.is_open_at_first()));
         }
         self.changes += 1;
-        self.wanted = self.at_hand;
-        self.scroll.stand();
+        self.wanted = self.item_at_hand();
         told
     }
 
     /// Unfolds items while they hold what is looked for. The one at hand stays unfolded afterwards.
     pub(in crate::tui) fn unfold_matches(&mut self, needle: &str, session: &Session) {
-        if let Some(placed) = self.at_hand.and_then(|at| self.items.get_mut(at))
+        if let Some(placed) = self.item_at_hand().and_then(|at| self.items.get_mut(at))
             && needle.is_empty()
             && placed.is_open()
         {
@@ -429,6 +442,9 @@ impl Conversation {
                 Block::Text(_) => self.push(Item::Said { entry: entry.clone(), block }),
                 Block::Call(_) | Block::Result(_) => {}
             }
+        }
+        if self.at_hand == At::Arriving {
+            self.at_hand = At::Item(self.items.len().saturating_sub(1));
         }
     }
 

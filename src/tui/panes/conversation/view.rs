@@ -5,10 +5,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::super::call;
-use super::Conversation;
 use super::item::{Item, separator};
 use super::layout::Layout;
 use super::matches::Matches;
+use super::{At, Conversation};
 use crate::conversation::{CallId, Turn};
 use crate::text;
 use crate::tui::View;
@@ -20,20 +20,22 @@ use crate::tui::search::Found;
 use crate::tui::theme::Look;
 use crate::wire::sent_of_result;
 
-/// Columns that the command in a call's row has at least.
+/// Columns that the command in a call's row has, else what is told of its output is left out,
 const COMMAND: usize = 8;
+/// or, with fewer than these, what was sent of it.
+const LEAST: usize = 4;
 
 /// What drawing found out.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::tui) struct Drawn {
     pub(in crate::tui) measure: Measure,
-    /// The item that keys are about.
-    pub(super) at_hand: Option<usize>,
+    /// Whether it stands there, and does not stay with the end.
+    pub(super) stands: bool,
+    /// What keys are about.
+    pub(super) at_hand: At,
     pub(in crate::tui) found: Option<Found>,
     /// Rows that came or went in items that were there already.
     pub(super) shift: isize,
-    /// The item that a search went to.
-    pub(super) went_to: Option<usize>,
 }
 
 /// Draws the pane's inside and returns what it came to.
@@ -60,19 +62,29 @@ pub(in crate::tui) fn draw(
     let anchored = layout.update(conversation, &view.model.session, area.width, before.top);
     let total = layout.len();
     let mut measure = conversation.scroll.measure(total, height);
-    if conversation.scroll.is_moved() {
+    let mut stands = conversation.scroll.is_moved();
+    if stands || conversation.wanted.is_some() {
         let top = match (conversation.wanted, kept.flatten()) {
             (Some(item), Some(row)) => layout.starts[item].saturating_sub(row),
             (Some(item), None) => layout.starts.get(item).copied().unwrap_or(anchored),
             (None, _) => anchored,
         };
         measure.top = top.min(total.saturating_sub(height));
+        stands |= !measure.at_end();
     }
     let search = view.model.searched(Focus::Conversation);
     let (found, went_to) =
         Matches::update(layout, conversation, &view.model.session, search, &mut measure);
+    stands |= found.is_some_and(|found| found.moved && found.total > 0);
+    let wanted = if stands { went_to.unwrap_or(conversation.at_hand) } else { At::Arriving };
+    let mut at_hand = in_sight(conversation, layout, measure, wanted);
+    for _ in 0..conversation.steps.unsigned_abs() {
+        let on = conversation.steps > 0;
+        (at_hand, measure.top) = step(conversation, layout, measure, at_hand, on);
+        let is_newest = layout.after(conversation, at_hand).is_none();
+        stands = !(is_newest && measure.at_end());
+    }
     draw_rows(view, layout, measure.top, area, buf);
-    let at_hand = went_to.or_else(|| at_hand(conversation, layout, measure));
     if focused {
         mark_at_hand(view, layout, at_hand, measure, area, buf);
     }
@@ -87,40 +99,62 @@ pub(in crate::tui) fn draw(
         let place = (area.right() - columns, area.bottom() - 1);
         paint::pieces(buf, place, columns, &[(&mark, Look::Selected)], view.theme);
     }
-    Drawn { measure, at_hand, found, went_to, shift: layout.shift }
+    Drawn { measure, stands, at_hand, found, shift: layout.shift }
 }
 
-/// The item that keys are about: the one chosen if it is in sight, else the nearest to it. None while
-/// that is the reply that arrives: nothing else was chosen, and it is in sight.
-fn at_hand(conversation: &Conversation, layout: &Layout, measure: Measure) -> Option<usize> {
-    let arrives = layout.live.len() > 0 && measure.top + measure.height > layout.total;
-    if layout.items.is_empty() || arrives && conversation.chosen.is_none() {
-        return None;
-    }
-    let can = |at: &usize| conversation.items[*at].item.can_be_at_hand();
-    let first = layout.item_of(measure.top);
-    let last = layout.item_of((measure.top + measure.height).saturating_sub(1));
-    let chosen = conversation.chosen.unwrap_or(last);
-    if chosen < first {
-        (first..=last).find(can)
-    } else {
-        (first..=last.min(chosen)).rev().find(can).or_else(|| (chosen..=last).find(can))
-    }
+/// What keys are about: what they went to, or what is in sight next to it.
+fn in_sight(conversation: &Conversation, layout: &Layout, measure: Measure, wanted: At) -> At {
+    let Measure { top, height, .. } = measure;
+    let first = layout.item_of(top);
+    let last = layout.item_of((top + height).saturating_sub(1));
+    let items = (first..=last).map(At::Item).chain([At::Arriving]);
+    let in_sight: Vec<At> = items
+        .filter(|at| {
+            let body = layout.body(conversation, *at);
+            body.start.max(top) < body.end.min(top + height)
+        })
+        .collect();
+    let next = in_sight.iter().find(|at| **at >= wanted);
+    next.or(in_sight.last()).copied().unwrap_or(wanted)
 }
 
-/// A bar in the air beside the item at hand, or the reply that arrives.
+/// One step on or back: to a row of what keys are about that is not in sight, else to what comes next.
+/// Returns what they are about then, and the first row in sight.
+fn step(
+    conversation: &Conversation,
+    layout: &Layout,
+    measure: Measure,
+    at_hand: At,
+    on: bool,
+) -> (At, usize) {
+    let Measure { top, total, height } = measure;
+    let body = layout.body(conversation, at_hand);
+    let last = total.saturating_sub(height);
+    if on && body.end > top + height {
+        return (at_hand, (top + 1).min(last));
+    }
+    if !on && body.start < top {
+        return (at_hand, top - 1);
+    }
+    let next =
+        if on { layout.after(conversation, at_hand) } else { layout.before(conversation, at_hand) };
+    let Some(next) = next else { return (at_hand, if on { last } else { 0 }) };
+    let body = layout.body(conversation, next);
+    let top =
+        if on { top.max((body.start + 1).saturating_sub(height)) } else { top.min(body.end - 1) };
+    (next, top)
+}
+
+/// A bar in the air beside what keys are about.
 fn mark_at_hand(
     view: &View<'_>,
     layout: &Layout,
-    item: Option<usize>,
+    at_hand: At,
     measure: Measure,
     area: Rect,
     buf: &mut Buffer,
 ) {
-    let rows = match item {
-        Some(item) => layout.starts[item]..layout.starts[item] + layout.items[item].len(),
-        None => layout.total..layout.len(),
-    };
+    let rows = layout.body(&view.model.conversation, at_hand);
     for row in 0..area.height {
         if rows.contains(&(measure.top + usize::from(row))) && area.x > 0 {
             let place = (area.x - 1, area.y + row);
@@ -218,10 +252,14 @@ fn call_row(view: &View<'_>, id: &CallId, area: Rect, buf: &mut Buffer) {
     if tail.len() > 3 && text::width(&tail.join(" · ")) + COMMAND > left {
         tail.remove(2);
     }
+    // Nor is that cut short.
+    if text::width(&tail.join(" · ")) + LEAST > left {
+        tail.truncate(2);
+    }
     let tail = tail.join(" · ");
     let room = left.saturating_sub(text::width(&tail));
     let command = call::first_line(log);
-    let command = text::fit(&command, room.max(COMMAND));
+    let command = text::fit(&command, room.max(LEAST));
     let pieces = [
         (" ", Look::Text),
         (mark, look),
@@ -235,34 +273,39 @@ fn call_row(view: &View<'_>, id: &CallId, area: Rect, buf: &mut Buffer) {
 }
 
 fn welcome(view: &View<'_>, area: Rect, buf: &mut Buffer) {
+    let rows = welcome_rows(view, area.width, true);
+    let fits = rows.len() <= area.height.into();
+    let rows = if fits { rows } else { welcome_rows(view, area.width, false) };
+    rows.draw(0, area, buf, view.theme);
+}
+
+/// What stands there before the first prompt; with blank rows if there is room for them.
+fn welcome_rows(view: &View<'_>, width: u16, with_blanks: bool) -> Rows {
     let mut rows = Rows::default();
-    rows.push(
-        say!("limpid shows both sides of a conversation with a model:"),
-        Look::Dim,
-        0,
-        area.width,
+    let blank = |rows: &mut Rows| {
+        if with_blanks {
+            rows.blank();
+        }
+    };
+    let intro = say!(
+        "limpid shows both sides of a conversation with a model: what is said here, and in the inspector what the model is really told."
     );
-    rows.push(
-        say!("what is said here, and in the inspector what the model is really told."),
-        Look::Dim,
-        0,
-        area.width,
-    );
-    rows.blank();
+    rows.push(intro, Look::Dim, 0, width);
+    blank(&mut rows);
     let next = say!("Write below and press Enter. /help lists the keys, /model the models.");
-    rows.push(next, Look::Text, 0, area.width);
+    rows.push(next, Look::Text, 0, width);
     let beginning = view.model.beginning.as_ref();
     if let Some(context) = beginning.and_then(|beginning| beginning.context.as_ref()) {
         let names = context.lines().next().unwrap_or_default().trim_end_matches(':');
-        rows.blank();
+        blank(&mut rows);
         let line = say!("With your first prompt the model is told: {names}.", names = names);
-        rows.push(&line, Look::Text, 0, area.width);
+        rows.push(&line, Look::Text, 0, width);
         let hidden = text::hidden(context).into_iter().filter(|c| !"\n\t".contains(*c)).count();
         if hidden > 0 {
-            rows.push(say!("It holds hidden characters."), Look::Bad, 0, area.width);
+            rows.push(say!("It holds hidden characters."), Look::Bad, 0, width);
         }
         let hint = say!("The inspector has it in full; --no-context leaves it out.");
-        rows.push(hint, Look::Dim, 0, area.width);
+        rows.push(hint, Look::Dim, 0, width);
     }
-    rows.draw(0, area, buf, view.theme);
+    rows
 }

@@ -3,6 +3,7 @@
 
 use super::{Inspector, View, diff};
 use crate::conversation::Session;
+use crate::text::say;
 use crate::tui::copy::Copyable;
 use crate::tui::model::Beginning;
 use crate::tui::panes::readable::readable;
@@ -20,10 +21,13 @@ impl Inspector {
         let Some(turn) = self.turn(session) else {
             let Beginning { system_prompt, context, .. } = beginning?;
             let context = context.as_deref().unwrap_or_default();
-            return Some(Copyable::of_parts([system_prompt, context]));
+            return Some(Copyable::of_parts(
+                say!("what the model is told"),
+                [system_prompt, context],
+            ));
         };
         let parts = session.parts_of(turn.number);
-        let lines = match self.view {
+        let (what, lines) = match self.view {
             View::Roles | View::Message => {
                 let previous = session.parts_sent_before(turn.number);
                 let rows = rows_of_turn(turn, &parts, &previous, session);
@@ -31,26 +35,30 @@ impl Inspector {
                 let exact: String = row.parts.iter().map(|&part| &*parts[part].text).collect();
                 let is_exact = self.exact || matches!(row.kind, RowKind::Envelope);
                 let readable = if is_exact { None } else { readable(&exact) };
-                return Some(Copyable::plain(readable.unwrap_or(exact)));
+                let what = match row.kind {
+                    RowKind::Message { .. } | RowKind::NotSent(_) => say!("this message"),
+                    _ => say!("this row"),
+                };
+                return Some(Copyable::plain(what, readable.unwrap_or(exact)));
             }
             View::Diff => {
-                let lines = diff::of_turn(turn, self.base_of(turn.number), session);
+                let lines = diff::of_turn(turn, self.base_of(turn.number), session, usize::MAX);
                 let lines: Vec<String> = lines.into_iter().map(|(line, _)| line).collect();
-                return Some(Copyable::plain(lines.join("\n")));
+                return Some(Copyable::plain(say!("this diff"), lines.join("\n")));
             }
             View::Request => {
                 let mut lines = views::request(turn, &parts);
                 // The body can be chosen at once.
                 let body = lines.pop().map(|line| line.text).unwrap_or_default();
-                return Some(Copyable::of_parts([&*text(lines), &*body]));
+                return Some(Copyable::of_parts(say!("this request"), [&*text(lines), &*body]));
             }
             View::Response => {
                 let kept = self.read.kept.as_ref().filter(|(of, _)| *of == turn.number);
-                views::response(turn, kept.map_or(&[], |(_, kept)| kept))
+                (say!("this response"), views::response(turn, kept.map_or(&[], |(_, kept)| kept)))
             }
-            View::Usage => views::usage(turn),
+            View::Usage => (say!("these figures"), views::usage(turn)),
         };
-        Some(Copyable::plain(text(lines)))
+        Some(Copyable::plain(what, text(lines)))
     }
 }
 

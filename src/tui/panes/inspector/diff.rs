@@ -1,7 +1,7 @@
 //! What differs between a turn's request and an earlier one: rows that are the same are counted,
 //! new ones shown whole, altered ones line by line, and those that are gone named.
 
-use crate::text::say;
+use crate::text::{self, say};
 use std::sync::Arc;
 
 use crate::conversation::{Part, Session, Turn, TurnNumber};
@@ -13,8 +13,9 @@ use crate::wire::rows_compared;
 /// Lines with their looks.
 pub(super) type Lines = Vec<(String, Look)>;
 
-/// The difference of a turn to an earlier one.
-pub(super) fn of_turn(turn: &Turn, base: TurnNumber, session: &Session) -> Lines {
+/// The difference of a turn to an earlier one, for so many columns: the rows that head its pieces are
+/// cut there.
+pub(super) fn of_turn(turn: &Turn, base: TurnNumber, session: &Session, columns: usize) -> Lines {
     let (parts, previous) = (session.parts_of(turn.number), session.parts_of(base));
     let rows = rows_compared(turn, &parts, &previous, session);
     let mut lines = Vec::new();
@@ -29,12 +30,22 @@ pub(super) fn of_turn(turn: &Turn, base: TurnNumber, session: &Session) -> Lines
         };
         lines.push((head, Look::Dim));
     }
-    lines.extend(self::lines(&rows, &parts, &previous, session));
+    lines.extend(self::lines(&rows, &parts, &previous, session, columns));
     lines
 }
 
 /// The difference; `rows` is the outline of `parts`.
-fn lines(rows: &[Row], parts: &[Arc<Part>], previous: &[Arc<Part>], session: &Session) -> Lines {
+fn lines(
+    rows: &[Row],
+    parts: &[Arc<Part>],
+    previous: &[Arc<Part>],
+    session: &Session,
+    columns: usize,
+) -> Lines {
+    let head = |row: &Row, after: &str| {
+        let room = columns.saturating_sub(text::width(after));
+        format!("{}{after}", text::fit(&outline::line_within(row, room), room))
+    };
     let mut lines = Vec::new();
     if previous.is_empty() {
         lines.push((say!("There is no turn before: everything is new.").to_owned(), Look::Dim));
@@ -49,10 +60,10 @@ fn lines(rows: &[Row], parts: &[Arc<Part>], previous: &[Arc<Part>], session: &Se
         }
         say_same(&mut lines, &mut same);
         if row.change == Change::NotSent {
-            lines.push((outline::line(row), Look::Dim));
+            lines.push((head(row, ""), Look::Dim));
             continue;
         }
-        lines.push((outline::line(row), Look::Strong));
+        lines.push((head(row, ""), Look::Strong));
         let new = content(row, parts);
         match old {
             Some(old) if row.change == Change::Altered => {
@@ -70,9 +81,9 @@ fn lines(rows: &[Row], parts: &[Arc<Part>], previous: &[Arc<Part>], session: &Se
     say_same(&mut lines, &mut same);
     for old in before {
         if !rows.iter().any(|row| is_place_of(&row.kind, &old.kind)) {
-            let line = outline::line(&old);
+            let line = head(&old, say!("  no longer sent"));
             let rest = line.strip_prefix(Change::New.mark()).unwrap_or(&line);
-            lines.push((say!("- {what}  no longer sent", what = rest.trim_start()), Look::Bad));
+            lines.push((format!("-{rest}"), Look::Bad));
         }
     }
     lines
@@ -144,12 +155,12 @@ mod tests {
         let mut rows = outline::outline(&parts, &previous, &session);
         let kind = RowKind::NotSent(Role::User);
         rows.push(Row { kind, change: Change::NotSent, parts: Vec::new(), ..rows[0].clone() });
-        let lines = lines(&rows, &parts, &previous, &session);
+        let lines = lines(&rows, &parts, &previous, &session, 60);
         let texts: Vec<&str> = lines.iter().map(|(line, _)| line.as_str()).collect();
         assert!(texts[0].starts_with("~  1 user"), "{texts:?}");
         assert_eq!(texts[1..3], ["-   old", "+   new"]);
         assert!(texts[3].starts_with("-  · user"), "{texts:?}");
-        assert!(texts[4].starts_with("- 2 user") && texts[4].ends_with("no longer sent"));
+        assert!(texts[4].starts_with("-  2 user") && texts[4].ends_with("no longer sent"));
         assert_eq!(texts.len(), 5, "{texts:?}");
     }
 }

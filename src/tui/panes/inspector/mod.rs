@@ -8,10 +8,12 @@ mod copied;
 mod diff;
 mod tabs;
 mod view;
+mod wrong;
 
 use std::time::{Duration, Instant};
 
 pub(in crate::tui) use view::{Layout, draw, title};
+pub(in crate::tui) use wrong::went_wrong;
 
 use crate::conversation::{EntryId, Session, Turn, TurnNumber};
 use crate::tui::keymap::Action;
@@ -244,6 +246,15 @@ impl Inspector {
     fn base_of(&self, turn: TurnNumber) -> TurnNumber {
         let before = TurnNumber(turn.0.saturating_sub(1));
         self.base.map_or(before, |base| base.min(before))
+    }
+
+    /// Whether there is another turn to compare with, for a key that chooses one.
+    pub(in crate::tui) fn compares(&self, action: Action, session: &Session) -> bool {
+        let turn = self.turn(session).filter(|_| self.view == View::Diff);
+        turn.map(|turn| turn.number).is_some_and(|turn| match action {
+            Action::EarlierBase => self.base_of(turn).0 > 1,
+            _ => self.base_of(turn).0 + 1 < turn.0,
+        })
     }
 
     fn base_by(&mut self, by: i32, session: &Session) {

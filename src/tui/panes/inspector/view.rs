@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Inspector, List, View, before, diff, tabs};
+use super::{Inspector, List, View, before, diff, tabs, went_wrong};
 use crate::conversation::{Part, Session, Turn, TurnNumber};
 use crate::text;
 use crate::tui::View as Shown;
@@ -106,7 +106,12 @@ pub(in crate::tui) fn title(inspector: &Inspector, session: &Session) -> String 
     let first = shown.saturating_sub(2).min(newest.saturating_sub(4)).max(1);
     let last = first.saturating_add(4).min(newest);
     let mut turns: Vec<String> = (first..=last)
-        .map(|number| if number == shown { format!("[{number}]") } else { number.to_string() })
+        .map(|number| {
+            let turn = session.turn(TurnNumber(number));
+            let wrong = turn.and_then(|turn| went_wrong(turn, session)).unwrap_or_default();
+            let mark = wrong.chars().next().map(String::from).unwrap_or_default();
+            if number == shown { format!("[{number}{mark}]") } else { format!("{number}{mark}") }
+        })
         .collect();
     if first > 1 {
         turns.insert(0, "…".to_owned());
@@ -289,7 +294,9 @@ fn lay_out(
         }
         View::Diff => {
             let mut rows = Rows::default();
-            for (line, look) in diff::of_turn(turn, opened.base, &view.model.session) {
+            for (line, look) in
+                diff::of_turn(turn, opened.base, &view.model.session, opened.width.into())
+            {
                 rows.push_exact(&line, look, opened.width);
             }
             return rows;

@@ -222,10 +222,10 @@ impl Tools {
         let id = self.opened.as_ref().or_else(|| self.calls.get(self.selected()))?;
         let command = call::command(session.calls.get(id)?);
         if let Some(written) = self.output.as_ref().and_then(Output::text) {
-            return Some(Copyable::plain(written));
+            return Some(Copyable::plain(say!("this output"), written));
         }
         let told = self.details.get(id).map(Detail::told);
-        Some(Copyable::of_parts([command, told.unwrap_or_default()]))
+        Some(Copyable::of_parts(say!("this call"), [command, told.unwrap_or_default()]))
     }
 
     /// Asks for the opened call's output if it is to be shown and was not read yet.
