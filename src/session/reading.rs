@@ -142,10 +142,10 @@ struct Read {
     is_cut: bool,
 }
 
-/// Lines, each as its record or why it is none.
+/// Lines, each as its record or why it is none; an empty one is nothing.
 #[derive(Default)]
 struct Lines {
-    lines: Vec<Result<Stamped, String>>,
+    lines: Vec<Result<Option<Stamped>, String>>,
     is_cut: bool,
 }
 
@@ -181,7 +181,8 @@ fn read(file: &File, path: &Path) -> Result<(Header, Read), JournalError> {
         Read { records: Vec::new(), notices: Vec::new(), is_cut: first.is_cut || second.is_cut };
     for (number, line) in (2..).zip(first.lines.into_iter().chain(second.lines)) {
         let why = match line {
-            Ok(stamped) if !is_misnumbered(&stamped.record, number) => {
+            Ok(None) => continue,
+            Ok(Some(stamped)) if !is_misnumbered(&stamped.record, number) => {
                 read.records.push(Arc::new(stamped));
                 continue;
             }
@@ -203,7 +204,8 @@ fn lines(mut reader: impl BufRead) -> io::Result<Lines> {
         }
         found.is_cut = !line.ends_with(b"\n");
         found.lines.push(match serde_json::from_slice(&line) {
-            Ok(stamped) => Ok(stamped),
+            Ok(stamped) => Ok(Some(stamped)),
+            Err(_) if line.trim_ascii().is_empty() => Ok(None),
             Err(_) if found.is_cut => Err("it was cut off when limpid ended".to_owned()),
             Err(error) => Err(error.to_string()),
         });
