@@ -24,6 +24,7 @@ mod stray;
 mod suspend;
 mod terminal;
 mod themes;
+mod unsent;
 
 use std::collections::VecDeque;
 use std::io;
@@ -51,6 +52,7 @@ use signals::{Asked, Signals};
 use terminal::Screen;
 pub(crate) use terminal::unfit;
 use themes::Themes;
+use unsent::Keeper;
 
 /// Shortest time between a frame and the next one of what streams in. Twice as many would cost twice
 /// as much, and be no easier to read.
@@ -109,9 +111,15 @@ async fn live(
         Err(_) => Left::Broken,
     };
     tracing::info!(?left, "leaving");
+    let session = saved_in.get().cloned();
+    // What fails here is not said to be kept.
+    let _ = app.keeper.keep(&app.model, session.as_deref());
+    let unsent = app.keeper.has_kept(&app.model);
+    let aside = || if session.is_none() { unsent::set_aside(&app.model) } else { None };
+    let draft = app.kept.take().or_else(aside);
     leave::stop(handle, signals).await;
     let in_part = in_part.load(Ordering::Relaxed);
-    Ok((left, Saved { session: saved_in.get().cloned(), in_part, draft: app.kept.take() }))
+    Ok((left, Saved { session, in_part, unsent, draft }))
 }
 
 struct App {
@@ -134,6 +142,7 @@ struct App {
     edit: Option<String>,
     /// The draft that an editor had open when limpid ended.
     kept: Option<PathBuf>,
+    keeper: Keeper,
 }
 
 impl App {
@@ -156,6 +165,7 @@ impl App {
             theme,
         });
         tui::replay(&mut model, start.records(), Instant::now());
+        model.restore(start.unsent());
         if let Some(refused) = other {
             tui::update(&mut model, Input::Theme(refused), Instant::now());
         }
@@ -173,6 +183,7 @@ impl App {
             mouse: false,
             edit: None,
             kept: None,
+            keeper: Keeper::new(start.unsent()),
         })
     }
 
@@ -196,6 +207,7 @@ impl App {
                 (false, false) => self.model.next_wake(now),
             };
             let wake = [frame, self.bursts.due()].into_iter().flatten().min();
+            let keep = self.keeper.due();
             let inputs: Vec<Input> = tokio::select! {
                 biased;
                 () = reports::broke() => return Ok(Left::Broken),
@@ -216,6 +228,11 @@ impl App {
                 () = terminal::takes_more(), if behind => {
                     terminal::write(&[])?;
                     Vec::new()
+                }
+                () = sleep_until(keep) => {
+                    let session = handle.saved_in.get().map(PathBuf::as_path);
+                    let failed = self.keeper.keep(&self.model, session);
+                    failed.map(Input::Told).into_iter().collect()
                 }
                 () = sleep_until(wake) => {
                     let complete = self.bursts.due().is_some_and(|due| due <= Instant::now());
@@ -366,6 +383,7 @@ impl App {
     ) -> io::Result<Option<Left>> {
         let mut inputs = VecDeque::from([input]);
         while let Some(input) = inputs.pop_front() {
+            let typed = matches!(input, Input::Key(_) | Input::Paste(_) | Input::Edited(_));
             for effect in tui::update(&mut self.model, input, Instant::now()) {
                 match effect {
                     Effect::Quit => return Ok(Some(Left::Quit)),
@@ -406,6 +424,7 @@ impl App {
                     }
                 }
             }
+            self.keeper.touched(&self.model, typed, Instant::now());
         }
         Ok(None)
     }

@@ -9,7 +9,8 @@ use std::thread;
 use super::exchange::set_strays_aside;
 use super::journal::{Header, Journal, VERSION, lock};
 use super::private::{open_own, open_own_to_append};
-use crate::conversation::{Record, Session, Stamped};
+use super::unsent::read_unsent;
+use crate::conversation::{Record, Session, Stamped, Unsent};
 
 /// A journal read back.
 #[derive(Debug)]
@@ -106,6 +107,8 @@ pub struct Reopened {
     pub session: Session,
     /// Lines that could not be read, each with its number and why.
     pub notices: Vec<String>,
+    /// What the user had typed and not sent.
+    pub unsent: Unsent,
     /// Writes what follows. Until it is dropped nobody else can.
     pub journal: Journal,
 }
@@ -123,7 +126,7 @@ pub fn reopen(session: &Path) -> Result<Reopened, JournalError> {
         io::ErrorKind::WouldBlock => JournalError::InUse { path: path.clone() },
         _ => io(error),
     })?;
-    let (header, Read { records, notices, is_cut }) = read(&file, &path)?;
+    let (header, Read { records, mut notices, is_cut }) = read(&file, &path)?;
     let journal = Journal::go_on(session.to_owned(), file, is_cut);
     let session = folded(&records);
     if let Some(entry) = session.lost_entry() {
@@ -131,7 +134,11 @@ pub fn reopen(session: &Path) -> Result<Reopened, JournalError> {
     }
     set_strays_aside(journal.path(), &session)
         .map_err(|source| JournalError::Io { path: journal.path().join("exchanges"), source })?;
-    Ok(Reopened { header, records, session, notices, journal })
+    let unsent = read_unsent(journal.path(), &records).unwrap_or_else(|why| {
+        notices.push(why);
+        Unsent::default()
+    });
+    Ok(Reopened { header, records, session, notices, unsent, journal })
 }
 
 /// What follows the header.

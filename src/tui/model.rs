@@ -1,7 +1,7 @@
 //! What the screen is about: the fold of the records, and the state of each pane. Plain data; what
 //! changes it is in `update`, what shows it in `panes`.
 
-use crate::text::{say, translated};
+use crate::text::{Phrase, phrase, say, translated};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ use super::search::Search;
 use super::theme::Theme;
 use crate::approval::Mode;
 use crate::conversation::{
-    CallId, Command, Event, ParameterValue, Part, Profile, Session, TurnNumber,
+    CallId, Command, Event, ParameterValue, Part, Profile, Session, TurnNumber, Unsent,
 };
 use crate::wire::exchange::Kept;
 
@@ -221,6 +221,9 @@ pub struct Model {
     /// When Ctrl-C was pressed without anything left to do but quitting.
     pub(super) interrupted: Option<Instant>,
 }
+
+/// Said where prompts wait that nothing sends by itself.
+pub(super) const HELD: Phrase = phrase("Queue held: Enter in an empty prompt sends the next.");
 
 /// How long a command's clock shows tenths.
 const PRECISE: Duration = Duration::from_secs(10);
@@ -466,6 +469,27 @@ impl Model {
             self.prompt.put_back(text);
         }
         self.note = Some(say!("Busy: that was not taken. Try again.").to_owned());
+    }
+
+    /// What is typed and not sent.
+    pub fn unsent(&self) -> Unsent {
+        Unsent { queued: self.queue.all(), draft: self.prompt.unsent() }
+    }
+
+    /// How many prompts wait.
+    pub fn queued(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Takes up what was typed before limpid ended. Nothing runs since then, so that what waits is not
+    /// sent unasked, however the loop says that the prompt before it ended.
+    pub fn restore(&mut self, unsent: Unsent) {
+        self.running = false;
+        if !unsent.queued.is_empty() {
+            self.note = Some(HELD.text().to_owned());
+        }
+        self.queue.restore(unsent.queued);
+        self.prompt.fill(&unsent.draft);
     }
 
     /// A word to the user, until the next key.

@@ -136,6 +136,11 @@ fn word(
         (context, Action::Back) if context.is_pane() && model.searched(model.focus).is_some() => {
             say!("leave")
         }
+        (Context::Prompt, Action::Submit)
+            if model.prompt.is_empty() && !model.running && model.queue.next().is_some() =>
+        {
+            say!("send the next")
+        }
         (Context::Prompt, Action::Submit) => model.prompt.enter(model.running),
         (Context::Conversation, Action::Fold)
             if !shown.conversation.is_some_and(|drawn| model.conversation.can_fold(drawn)) =>

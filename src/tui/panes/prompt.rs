@@ -202,6 +202,11 @@ impl Prompt {
         self.draft.text()
     }
 
+    /// The draft, also while it is put aside.
+    pub(in crate::tui) fn unsent(&self) -> String {
+        self.aside.as_ref().unwrap_or(&self.draft).text()
+    }
+
     /// Puts a text in place of the draft, which undo brings back.
     pub(in crate::tui) fn replace(&mut self, text: &str) {
         self.draft.replace_all(text);

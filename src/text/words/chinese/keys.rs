@@ -156,6 +156,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("keeps the matches marked; n and N go from one to the next", "保留匹配标记；n 和 N 逐处跳转"),
     ("leave", "离开"),
     ("ends the search", "结束查找"),
+    ("send the next", "发送下一条"),
     ("queue", "排队"),
     ("run", "运行"),
     ("run, the model is not told", "运行，不告诉模型"),

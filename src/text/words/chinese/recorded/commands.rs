@@ -245,6 +245,10 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "Nothing was started; name the way: --profile NAME, or, as before, {arguments}",
         "没有启动；请指明方式：--profile 名称，或者照旧：{arguments}",
     ),
+    (
+        "What you had typed and not sent cannot be read from {path}: {error}",
+        "无法从 {path} 读取已输入而未发送的内容：{error}",
+    ),
     ("limpid ended before it was started", "启动之前 limpid 结束了"),
     ("limpid ended before the reply did", "回答完成之前 limpid 结束了"),
     (
