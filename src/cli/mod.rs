@@ -370,10 +370,15 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arguments, cla
 /// # Errors
 /// If stderr cannot be written.
 pub fn usage(message: &str) -> color_eyre::Result<ExitCode> {
+    tell(message)?;
+    Ok(ExitCode::from(USAGE))
+}
+
+/// Says what went wrong, on stderr.
+fn tell(message: &str) -> std::io::Result<()> {
     use std::io::Write as _;
     let told = text::translated(message);
-    writeln!(std::io::stderr(), "limpid: {}", text::visible(&told, text::Show::Prose))?;
-    Ok(ExitCode::from(USAGE))
+    writeln!(std::io::stderr(), "limpid: {}", text::visible(&told, text::Show::Prose))
 }
 
 /// One thread runs everything; what blocks has its own.

@@ -20,7 +20,7 @@ pub(super) fn run(connection: Connection, name: Option<&str>) -> color_eyre::Res
     if let Some(why) = crate::app::unfit() {
         return usage(&why);
     }
-    let path = match named(name)? {
+    let path = match named(name) {
         Ok(path) => path,
         Err(why) => return usage(&why),
     };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread;
 
 use super::exchange::set_strays_aside;
-use super::journal::{Header, Journal, VERSION, lock};
+use super::journal::{Header, Journal, VERSION, holder, lock};
 use super::private::{open_own, open_own_to_append};
 use super::unsent::read_unsent;
 use crate::conversation::{Record, Session, Stamped, Unsent};
@@ -27,15 +27,31 @@ pub struct Loaded {
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The file cannot be opened or read.
-    #[error("cannot read {path}: {source}")]
+    #[error("cannot read {path}: {source}. Nothing was changed; limpid inspect lists the sessions")]
     Io {
         /// The file.
         path: PathBuf,
         /// The system's word.
         source: io::Error,
     },
+    /// It can be read, and what follows could not be saved.
+    #[error(
+        "{path} cannot be written to: {source}, so that nothing of what follows could be saved. \
+         Nothing was started; limpid inspect {session} shows what was sent"
+    )]
+    ReadOnly {
+        /// The file or directory.
+        path: PathBuf,
+        /// The system's word.
+        source: io::Error,
+        /// The session's name.
+        session: String,
+    },
     /// The first line is not a header.
-    #[error("{path} is not a session journal: its first line is no header ({why})")]
+    #[error(
+        "{path} is not a session journal: its first line is no header ({why}). Nothing was changed; \
+         limpid inspect lists the sessions"
+    )]
     NoHeader {
         /// The file.
         path: PathBuf,
@@ -43,10 +59,15 @@ pub enum JournalError {
         why: String,
     },
     /// Another limpid writes into it.
-    #[error("{path} is open in another limpid; nothing was changed. Go on there, or end it first")]
+    #[error(
+        "{path} is open in another limpid{}; nothing was changed. Go on there, or end it first",
+        pid.map(|pid| format!(" (process {pid})")).unwrap_or_default()
+    )]
     InUse {
         /// The file.
         path: PathBuf,
+        /// The other limpid, where the system tells.
+        pid: Option<u32>,
     },
     /// The model would be told something else than before.
     #[error(
@@ -61,7 +82,8 @@ pub enum JournalError {
     },
     /// Written by a newer limpid.
     #[error(
-        "{path} has journal version {version}; this limpid reads up to {VERSION}. A newer limpid can open it"
+        "{path} has journal version {version}; this limpid reads up to {VERSION}. Nothing was \
+         changed; a newer limpid can open it"
     )]
     Newer {
         /// The file.
@@ -121,24 +143,33 @@ pub struct Reopened {
 pub fn reopen(session: &Path) -> Result<Reopened, JournalError> {
     let path = session.join("journal.jsonl");
     let io = |source| JournalError::Io { path: path.clone(), source };
-    let file = open_own_to_append(&path).map_err(io)?;
+    let read_only = |path: &Path, source| JournalError::ReadOnly {
+        path: path.to_owned(),
+        source,
+        session: session.file_name().unwrap_or_default().display().to_string(),
+    };
+    let file = match (open_own_to_append(&path), open_own(&path)) {
+        (Ok(file), _) => file,
+        (Err(error), Ok(_)) => return Err(read_only(&path, error)),
+        (Err(error), Err(_)) => return Err(io(error)),
+    };
     lock(&file).map_err(|error| match error.kind() {
-        io::ErrorKind::WouldBlock => JournalError::InUse { path: path.clone() },
+        io::ErrorKind::WouldBlock => JournalError::InUse { path: path.clone(), pid: holder(&file) },
         _ => io(error),
     })?;
     let (header, Read { records, mut notices, is_cut }) = read(&file, &path)?;
     let journal = Journal::go_on(session.to_owned(), file, is_cut);
-    let session = folded(&records);
-    if let Some(entry) = session.lost_entry() {
+    let folded = folded(&records);
+    if let Some(entry) = folded.lost_entry() {
         return Err(JournalError::Lost { path, entry: entry.0 });
     }
-    set_strays_aside(journal.path(), &session)
-        .map_err(|source| JournalError::Io { path: journal.path().join("exchanges"), source })?;
-    let unsent = read_unsent(journal.path(), &records).unwrap_or_else(|why| {
+    set_strays_aside(session, &folded)
+        .map_err(|source| read_only(&session.join("exchanges"), source))?;
+    let unsent = read_unsent(session, &records).unwrap_or_else(|why| {
         notices.push(why);
         Unsent::default()
     });
-    Ok(Reopened { header, records, session, notices, unsent, journal })
+    Ok(Reopened { header, records, session: folded, notices, unsent, journal })
 }
 
 /// What follows the header.
