@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::signals::Signals;
 use super::terminal;
 use crate::agent::Handle;
+use crate::session::Reopened;
 use crate::text::{say, translated};
 
 /// How long the end of what runs is waited for. It takes a fifth of a second; should it not come,
@@ -39,6 +40,8 @@ pub(super) struct Saved {
     pub(super) unsent: bool,
     /// The draft that was open in an editor, or belongs to no session.
     pub(super) draft: Option<PathBuf>,
+    /// The session that follows.
+    pub(super) next: Option<Box<Reopened>>,
 }
 
 impl Left {

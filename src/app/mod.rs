@@ -40,6 +40,8 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 
 use crate::agent::{Handle, now_ms};
 use crate::cli::{Start, runtime, usage};
+use crate::conversation::{Event, Progress};
+use crate::session::{Reopened, reopen};
 use crate::text::{self, Show};
 use crate::tools;
 use crate::tui::{self, Effect, Input, Model, RenderCache, Setup, Theme};
@@ -64,19 +66,27 @@ const BATCH: usize = 4096;
 /// As many may be all that fits into one read: more may wait.
 const MANY: usize = 64;
 
+/// How the screen was left.
+pub(crate) enum Ended {
+    /// For good.
+    With(ExitCode),
+    /// For another session.
+    For(Box<Reopened>),
+}
+
 /// Opens the screen, on a terminal that is fit for it, and stays until the user leaves.
 ///
 /// # Errors
 /// What the terminal or the runtime says; the terminal is given back before.
-pub fn run(start: Start) -> color_eyre::Result<ExitCode> {
+pub(crate) fn run(start: Start) -> color_eyre::Result<Ended> {
     let themes = Themes::new(start.themes.clone(), |name| std::env::var(name).ok());
     let theme = match themes.first(start.theme.as_deref()) {
         Ok(theme) => theme,
-        Err(why) => return usage(&format!("{why}. Nothing was started")),
+        Err(why) => return usage(&format!("{why}. Nothing was started")).map(Ended::With),
     };
     reports::install(start.secrets.clone());
     let runtime = runtime()?;
-    let (left, saved) = runtime.block_on(async {
+    let (left, mut saved) = runtime.block_on(async {
         // First of all: from here on a signal ends limpid in good order.
         let mut signals = Signals::listen()?;
         let lived = Box::pin(live(start, (themes, theme), &mut signals)).await;
@@ -88,7 +98,10 @@ pub fn run(start: Start) -> color_eyre::Result<ExitCode> {
         }
     })?;
     left.tell(&saved);
-    Ok(left.code())
+    Ok(match saved.next.take() {
+        Some(session) => Ended::For(session),
+        None => Ended::With(left.code()),
+    })
 }
 
 /// Lives until the user leaves; then everything that ran has ended.
@@ -119,7 +132,8 @@ async fn live(
     let draft = app.kept.take().or_else(aside);
     leave::stop(handle, signals).await;
     let in_part = in_part.load(Ordering::Relaxed);
-    Ok((left, Saved { session, in_part, unsent, draft }))
+    let next = app.next.take().filter(|_| matches!(left, Left::Quit));
+    Ok((left, Saved { session, in_part, unsent, draft, next }))
 }
 
 struct App {
@@ -143,6 +157,8 @@ struct App {
     /// The draft that an editor had open when limpid ended.
     kept: Option<PathBuf>,
     keeper: Keeper,
+    /// The session that follows this one.
+    next: Option<Box<Reopened>>,
 }
 
 impl App {
@@ -184,6 +200,7 @@ impl App {
             edit: None,
             kept: None,
             keeper: Keeper::new(start.unsent()),
+            next: None,
         })
     }
 
@@ -398,6 +415,21 @@ impl App {
                     Effect::ListPrompts => {
                         lookup::prompts(self.directory.clone(), self.answers.0.clone());
                     }
+                    Effect::ListSessions => {
+                        let present = handle.saved_in.get().cloned();
+                        let here = self.directory.clone();
+                        lookup::sessions(here, present, self.answers.0.clone());
+                    }
+                    Effect::GoOnWith(session) => match reopen(&session) {
+                        Ok(reopened) => {
+                            self.next = Some(Box::new(reopened));
+                            return Ok(Some(Left::Quit));
+                        }
+                        Err(error) => {
+                            let why = Progress::Notice(error.to_string());
+                            inputs.push_back(Input::Event(Event::Progress(why)));
+                        }
+                    },
                     Effect::ListFiles => {
                         lookup::list(self.directory.clone(), self.answers.0.clone());
                     }

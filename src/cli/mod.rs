@@ -290,7 +290,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> color_eyre::Result<
             }
             inspect::run(session.as_deref(), turn, view)
         }
-        Some(Subcommands::Resume { session }) => resume::run(connection, session.as_deref()),
+        Some(Subcommands::Resume { session }) => resume::run(&connection, session.as_deref()),
         Some(Subcommands::Exec { prompt, json }) => match connection.start() {
             Ok(start) => exec::run(start, prompt, json),
             Err(error) => usage(&error.to_string()),
@@ -310,8 +310,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> color_eyre::Result<
             if let Some(why) = crate::app::unfit() {
                 return usage(&why);
             }
-            match connection.start() {
-                Ok(start) => crate::app::run(start),
+            match connection.clone().start() {
+                Ok(start) => resume::screens(&connection, start),
                 Err(error) => usage(&error.to_string()),
             }
         }

@@ -93,7 +93,7 @@ pub(super) fn list(all: bool) -> color_eyre::Result<ExitCode> {
 }
 
 fn line(session: &Listed, all: bool, now: SystemTime) -> String {
-    let Listed { header, prompt, changed, bytes } = session;
+    let Listed { header, prompt, changed, bytes, .. } = session;
     let ago = now.duration_since(*changed).unwrap_or_default().as_secs();
     let prompt = prompt.as_deref().unwrap_or(say!("(nothing was sent)"));
     let prompt = text::visible(prompt, Show::Prose);
@@ -101,19 +101,6 @@ fn line(session: &Listed, all: bool, now: SystemTime) -> String {
     let directory = header.directory.display().to_string();
     let directory = if all { text::visible(&directory, Show::Prose) + "  " } else { "".into() };
     let name = text::visible(&header.session, Show::Prose);
-    let ago = say!("{age} ago", age = age(ago));
+    let ago = say!("{age} ago", age = text::age(ago));
     format!("{name}  {}  {:>8}  {directory}{first}", text::padded(&ago, 12), text::bytes(*bytes))
-}
-
-/// A time that has passed, short.
-fn age(seconds: u64) -> String {
-    const MINUTE: u64 = 60;
-    const HOUR: u64 = 60 * MINUTE;
-    const DAY: u64 = 24 * HOUR;
-    match seconds {
-        0..MINUTE => format!("{seconds} s"),
-        MINUTE..HOUR => format!("{} min", seconds / MINUTE),
-        HOUR..DAY => format!("{} h", seconds / HOUR),
-        _ => format!("{} d", seconds / DAY),
-    }
 }

@@ -22,9 +22,10 @@ use super::panes::offer::Offer;
 use super::panes::prompt::Prompt;
 use super::panes::queue::Queue;
 use super::panes::tools::Tools;
-use super::popup::{Kind, Popup};
+use super::popup::Popup;
 use super::scroll::Scroll;
 use super::search::Search;
+use super::sessions::SessionRow;
 use super::theme::Theme;
 use crate::approval::Mode;
 use crate::conversation::{
@@ -100,6 +101,9 @@ pub enum Input {
     Theme(Result<Theme, String>),
     /// The names that [`Effect::ListThemes`] asked for.
     Themes(Vec<String>),
+    /// The sessions that [`Effect::ListSessions`] asked for, the one used last first, without the present
+    /// one.
+    Sessions(Vec<SessionRow>),
     /// A word to the user, until the next key.
     Told(String),
     /// The moment that [`Model::next_wake`] named has come.
@@ -145,6 +149,10 @@ pub enum Effect {
     UseTheme(String),
     /// Look which themes there are, and hand their names over as [`Input::Themes`].
     ListThemes,
+    /// Look for the sessions, without anybody waiting for it; [`Input::Sessions`].
+    ListSessions,
+    /// End this session and go on with the one in this directory.
+    GoOnWith(PathBuf),
     /// End the program.
     Quit,
     /// Stop the program until the shell continues it.
@@ -277,11 +285,6 @@ impl Model {
             (None, None, Some(_)) => Context::List,
             (None, None, None) => self.behind_help(now),
         }
-    }
-
-    /// Whether the open list is one of models, for which a server can be asked.
-    pub(super) fn asks_for_models(&self) -> bool {
-        self.popup.as_ref().is_some_and(|popup| matches!(popup.kind, Kind::Models { .. }))
     }
 
     /// The completions that are to be seen: where the prompt has the keys, and never beside a call

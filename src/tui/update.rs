@@ -59,6 +59,7 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
         Input::Copied { text, went } => model.note = Some(went.told(&copy::in_words(&text))),
         Input::Edited(Ok(text)) => model.prompt.replace(&text),
         Input::Edited(Err(why)) => model.say(&why),
+        Input::Sessions(found) => choose::take_sessions(model, found),
         Input::Told(words) => model.note = Some(words),
         Input::Prompts(earlier) => model.prompt.recall(earlier),
         Input::Files { paths, more } => model.files.found(paths, more),

@@ -13,6 +13,7 @@ use crate::tui::keymap::{self, Action, Context};
 use crate::tui::layout::{self, Shape};
 use crate::tui::model::{Focus, TWICE};
 use crate::tui::paint::{self, Piece};
+use crate::tui::popup::Popup;
 use crate::tui::search::Found;
 use crate::tui::theme::Look;
 use crate::tui::{Shown, View};
@@ -154,7 +155,7 @@ fn word(
         {
             ""
         }
-        (Context::List, Action::Ask) if !model.asks_for_models() => "",
+        (Context::List, Action::Ask) => model.popup.as_ref().map_or("", Popup::word_of_tab),
         (Context::Prompt, Action::Back) if model.setup.keymap.is_vi() && model.prompt.is_text() => {
             say!("normal mode")
         }

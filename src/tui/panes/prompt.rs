@@ -70,6 +70,8 @@ pub(in crate::tui) enum Submitted {
     Turn(Vec<String>),
     /// `/theme` and the words after it
     Theme(Vec<String>),
+    /// `/resume`
+    Resume,
     /// `/help`
     Help,
     /// `/model` and the words after it
@@ -87,7 +89,7 @@ pub(in crate::tui) enum Submitted {
 impl Submitted {
     /// Whether it can only be done while the loop waits for a prompt.
     pub(in crate::tui) fn is_between_prompts(&self) -> bool {
-        matches!(self, Self::Continue | Self::Clear | Self::Revoke | Self::Restore)
+        matches!(self, Self::Continue | Self::Clear | Self::Revoke | Self::Restore | Self::Resume)
     }
 
     /// What a text means. Only a single word of small letters after the slash is a command, or one
@@ -112,6 +114,7 @@ impl Submitted {
             "/restore" => return Self::Restore,
             "/mouse" => return Self::Mouse,
             "/copy" => return Self::Copy,
+            "/resume" => return Self::Resume,
             "/help" => return Self::Help,
             "/quit" | "q" | "exit" => return Self::Quit,
             _ => {}

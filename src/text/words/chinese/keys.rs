@@ -145,7 +145,16 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("takes the selected row", "采用选中行"),
     ("one list back, or closes it", "返回上一列表，或关闭"),
     ("ask the server", "询问服务器"),
-    ("models: asks the server", "模型：询问服务器"),
+    (
+        "models: asks the server; sessions: those of every directory",
+        "模型：询问服务器；会话：所有目录的会话",
+    ),
+    ("of every directory", "所有目录"),
+    ("of this directory", "此目录"),
+    (
+        "another session: lists those to go on with, and ends this one in good order",
+        "另一个会话：列出可以继续的会话，并妥善结束当前会话",
+    ),
     ("the row above", "上一行"),
     ("the row below", "下一行"),
     ("find", "查找"),
