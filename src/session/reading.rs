@@ -60,14 +60,13 @@ pub enum JournalError {
     },
     /// Another limpid writes into it.
     #[error(
-        "{path} is open in another limpid{}; nothing was changed. Go on there, or end it first",
-        pid.map(|pid| format!(" (process {pid})")).unwrap_or_default()
+        "{path} is open in another limpid ({who}); nothing was changed. Go on there, or end it first"
     )]
     InUse {
         /// The file.
         path: PathBuf,
-        /// The other limpid, where the system tells.
-        pid: Option<u32>,
+        /// Which one, in words.
+        who: String,
     },
     /// The model would be told something else than before.
     #[error(
@@ -154,7 +153,7 @@ pub fn reopen(session: &Path) -> Result<Reopened, JournalError> {
         (Err(error), Err(_)) => return Err(io(error)),
     };
     lock(&file).map_err(|error| match error.kind() {
-        io::ErrorKind::WouldBlock => JournalError::InUse { path: path.clone(), pid: holder(&file) },
+        io::ErrorKind::WouldBlock => JournalError::InUse { path: path.clone(), who: who(&file) },
         _ => io(error),
     })?;
     let (header, Read { records, mut notices, is_cut }) = read(&file, &path)?;
@@ -170,6 +169,12 @@ pub fn reopen(session: &Path) -> Result<Reopened, JournalError> {
         Unsent::default()
     });
     Ok(Reopened { header, records, session: folded, notices, unsent, journal })
+}
+
+/// Who writes into a journal.
+fn who(file: &File) -> String {
+    holder(file)
+        .map_or_else(|| "the system does not tell which".to_owned(), |pid| format!("process {pid}"))
 }
 
 /// What follows the header.

@@ -223,18 +223,16 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ),
     ("limpid inspect --all lists them", "limpid inspect --all 列出它们"),
     (
-        "{path} is open in another limpid (process {pid}); nothing was changed",
-        "{path} 已在另一个 limpid（进程 {pid}）中打开；没有改动",
+        "{path} is open in another limpid ({what}); nothing was changed",
+        "{path} 已在另一个 limpid（{what}）中打开；没有改动",
     ),
+    ("process {pid}", "进程 {pid}"),
+    ("the system does not tell which", "系统没有说明是哪一个"),
     ("Leave --turn out for all of them", "省略 --turn 则显示全部"),
     ("line {number} of {path} skipped: {why}", "跳过 {path} 的第 {number} 行：{why}"),
     ("it was cut off when limpid ended", "limpid 结束时被截断"),
     ("it has a number that it cannot have", "其中有不可能的编号"),
     ("{count} more lines of the journal were skipped", "日志中另有 {count} 行被跳过"),
-    (
-        "{path} is open in another limpid; nothing was changed",
-        "{path} 已在另一个 limpid 中打开；没有改动",
-    ),
     (
         "{path} is damaged: entry {number} of its history is lost, and going on would tell the model something else than before",
         "{path} 已损坏：历史中的第 {number} 个条目丢失，继续会告诉模型与以前不同的内容",
