@@ -4,6 +4,8 @@
 
 mod support;
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use support::limpid::{OFFLINE, World, binary, is_running, stderr, wait_until};
 use support::pty::Screen;
 use support::resuming::{is_strict, kill, messages, quit, refused, results, resume, start};
@@ -154,7 +156,8 @@ fn what_had_arrived_of_a_reply_is_kept() {
     screen.shows("The whole.");
     let told = messages(&server.requests()[1]);
     assert_eq!(told[2]["content"], "The first half");
-    assert!(told[3]["content"].as_str().unwrap().contains("it is incomplete"), "{told:#?}");
+    let note = "[The program ended during the reply above; it is incomplete.]";
+    assert_eq!(told[3]["content"], note, "{told:#?}");
     quit(screen);
     let usage = world.run(&["inspect", "last", "--turn", "1", "--usage"]);
     let usage = String::from_utf8(usage.stdout).unwrap();
@@ -190,7 +193,8 @@ fn a_session_that_is_open_is_not_opened_twice() {
     first.ask("hello");
     first.shows("answered");
     let said = refused(&world, &["resume"]);
-    assert!(said.contains("is open in another limpid"), "{said}");
+    let pid = first.pid();
+    assert!(said.contains(&format!("is open in another limpid (process {pid})")), "{said}");
     quit(first);
     let mut third = Screen::open(&world, &["resume"], 120, 40, &[]);
     third.shows("resumed: every command asks again");
@@ -265,6 +269,63 @@ fn what_cannot_be_resumed_says_why() {
     let name = world.sessions()[0].file_name().unwrap().to_str().unwrap().to_owned();
     let before = world.journal();
     assert!(refused(&world, &["resume", &name]).contains("cannot be used"));
+    assert_eq!(world.journal(), before);
+}
+
+/// Runs limpid as a user whom the file system can refuse something: not even the superuser may then pass
+/// over permissions.
+fn refused_without_power(world: &World, arguments: &[&str]) -> String {
+    let mut command = portable_pty::CommandBuilder::new("env");
+    if rustix::process::geteuid().is_root() {
+        command = portable_pty::CommandBuilder::new("setpriv");
+        command.args(["--bounding-set=-all", "--inh-caps=-all"]);
+    }
+    command.arg(binary());
+    command.args(arguments);
+    let mut screen = Screen::run(world, command, 200, 30, &[]);
+    assert!(matches!(screen.end().exit_code(), 1 | 2));
+    screen.text().replace('\n', "")
+}
+
+#[test]
+fn what_the_file_system_refuses_is_told_with_what_to_do() {
+    let world = World::new();
+    assert!(world.run(&["exec", "--offline", "--offline-pace", "full", "hello"]).status.success());
+    let sessions = world.data().join("limpid/sessions");
+    let session = world.sessions()[0].clone();
+    let name = session.file_name().unwrap().to_str().unwrap().to_owned();
+    let journal = session.join("journal.jsonl");
+    let before = world.journal();
+    let permit = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    permit(&journal, 0o400);
+    let said = refused_without_power(&world, &["resume"]);
+    let told = format!("{} cannot be written to: Permission denied", journal.display());
+    assert!(said.contains(&told), "{said}");
+    assert!(said.contains(&format!("limpid inspect {name} shows what was sent")), "{said}");
+    permit(&journal, 0o000);
+    for verb in ["resume", "inspect"] {
+        let said = refused_without_power(&world, &[verb, &name]);
+        let told = format!("cannot read {}: Permission denied", journal.display());
+        assert!(said.contains(&told), "{said}");
+        assert!(said.contains("limpid inspect lists the sessions"), "{said}");
+    }
+    permit(&journal, 0o600);
+    // What the journal does not know cannot be set aside.
+    std::fs::write(session.join("exchanges/0009-1.http"), "").unwrap();
+    permit(&session.join("exchanges"), 0o500);
+    let said = refused_without_power(&world, &["resume"]);
+    let told = format!("{} cannot be written to", session.join("exchanges").display());
+    assert!(said.contains(&told), "{said}");
+    permit(&session.join("exchanges"), 0o700);
+    permit(&sessions, 0o000);
+    for arguments in [&["resume"][..], &["inspect"], &["inspect", "last"], &["resume", &name]] {
+        let said = refused_without_power(&world, arguments);
+        let told = format!("the sessions in {} cannot be listed: ", sessions.display());
+        assert!(said.contains(&told) && said.contains("Nothing was started"), "{said}");
+    }
+    permit(&sessions, 0o700);
     assert_eq!(world.journal(), before);
 }
 

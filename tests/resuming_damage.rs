@@ -184,6 +184,28 @@ fn a_damaged_line_is_named_and_never_makes_another_history() {
     assert!(went_on > 10 && refusals == 4, "{went_on} {refusals}");
 }
 
+/// Whoever edits a journal may leave empty lines; they are nothing, and count as lines.
+#[test]
+fn empty_lines_are_nothing_and_the_others_keep_their_numbers() {
+    let world = World::new();
+    let server = Server::start(vec![text("The answer.")]);
+    let arguments = on(&server);
+    let mut exec = vec!["exec", "go"];
+    exec.extend(arguments.iter().map(String::as_str));
+    assert!(world.run(&exec).status.success());
+    let session = world.sessions()[0].clone();
+    let spaced = world.journal().replace('\n', "\n\n \t\r\n");
+    std::fs::write(session.join("journal.jsonl"), &spaced).unwrap();
+    let loaded = load(&session).unwrap();
+    assert_eq!(loaded.notices, Vec::<String>::new());
+    assert_eq!(loaded.session.turns.len(), 1);
+    let number = spaced.lines().count() + 1;
+    std::fs::write(session.join("journal.jsonl"), format!("{spaced}damaged\n\n")).unwrap();
+    let notices = reopen(&session).unwrap().notices;
+    assert_eq!(notices.len(), 1, "{notices:?}");
+    assert!(notices[0].starts_with(&format!("line {number} of ")), "{notices:?}");
+}
+
 const ENTRY: &str = r#""record":{"entry":"#;
 
 /// G3: `LIMPID_KILLS` says how many; a few in every run.

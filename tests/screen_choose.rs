@@ -10,7 +10,7 @@ use limpid::conversation::{
     Command, Destination, KeyState, Parameter, ParameterValue, Profile, ProfileRow, Progress,
     Record, Repair, TransitionReason,
 };
-use limpid::tui::Input;
+use limpid::tui::{Input, SessionRow};
 use stage::Stage;
 
 const SIZES: [(u16, u16); 3] = [(40, 10), (80, 24), (120, 40)];
@@ -302,4 +302,59 @@ fn another_profile_shows_in_the_status_line_and_in_the_conversation() {
         assert!(screen.contains(shown), "{shown}: {screen}");
     }
     assert!(!screen.contains("! repair: four"), "{screen}");
+}
+
+fn sessions() -> Input {
+    let row = |path: &str, here, age, prompt: Option<&str>, turns, way: &str| SessionRow {
+        path: path.into(),
+        directory: if here { "~/shop" } else { "~/other" }.to_owned(),
+        here,
+        age,
+        prompt: prompt.map(str::to_owned),
+        turns,
+        way: Some(way.to_owned()),
+    };
+    let long =
+        "List the Python files, run the tests, and tell me which of them fail and why that is";
+    Input::Sessions(vec![
+        row("/s/1", true, 42, Some("Fix the\nfailing test"), Some(12), "qwen-plus @ dashscope"),
+        row("/s/2", false, 400, Some("Elsewhere"), Some(1), "gpt-5 @ openai"),
+        row("/s/3", true, 90_000, Some(long), Some(3), "deepseek-chat @ deepseek"),
+        row("/s/4", true, 900_000, None, None, "offline @ scripted"),
+    ])
+}
+
+#[test]
+fn another_session_is_chosen_of_this_directory_or_of_any() {
+    for (columns, rows) in SIZES {
+        let mut stage = Stage::new(columns, rows);
+        type_line(&mut stage, "/resume");
+        assert_eq!(stage.asked_for_sessions, 1);
+        assert!(stage.screen().contains("Reading the sessions …"), "{}", stage.screen());
+        stage.input(sessions());
+        assert_snapshot!(format!("sessions_{columns}x{rows}"), stage.screen());
+        stage.press(KeyCode::Tab);
+        assert_snapshot!(format!("sessions_everywhere_{columns}x{rows}"), stage.screen());
+        stage.type_text("else");
+        stage.press(KeyCode::Enter);
+        assert_eq!(stage.goes_on_with, Some("/s/2".into()));
+    }
+    let mut stage = Stage::new(120, 40);
+    type_line(&mut stage, "/resume");
+    stage.input(Input::Sessions(Vec::new()));
+    assert!(stage.screen().contains("There is no other session yet."), "{}", stage.screen());
+    stage.press(KeyCode::Enter);
+    assert_eq!(stage.goes_on_with, None);
+}
+
+#[test]
+fn no_session_is_left_while_a_prompt_runs() {
+    let mut stage = Stage::new(120, 40);
+    stage.prompt("one");
+    stage.request();
+    type_line(&mut stage, "/resume");
+    assert_eq!(stage.asked_for_sessions, 0);
+    let screen = stage.screen();
+    assert!(screen.contains("Still running: Esc stops it. Your text stays."), "{screen}");
+    assert!(screen.contains("│ /resume"), "{screen}");
 }

@@ -401,7 +401,7 @@ fn a_prompt_whose_editor_outlives_limpid_is_kept_and_named() {
     assert!(said.contains(&format!("kept in {}", kept.display())), "{said}");
     // And once more at the next start, until it is gone.
     let mut screen = Screen::start_with(&world, &["--offline"], 140, 30, &[]);
-    screen.shows("A prompt from an editor is kept in ");
+    screen.shows("A prompt that was not sent is kept in ");
     screen.shows(kept.to_str().unwrap());
     screen.keys("\x04");
     screen.end();

@@ -217,15 +217,18 @@ fn ended(reply: Reply) -> TransitionReason {
 /// What the model is told about a reply of its own that it could not finish. Calls need no note:
 /// their results say it.
 fn interruption(reply: &Reply) -> Option<&'static str> {
-    if reply.stopped {
-        Some("[The reply above was interrupted by the user; it is incomplete.]")
-    } else if reply.failure.as_ref().is_some_and(|failure| failure.kind == FailureKind::TooLong) {
-        Some("[The reply above was cut off: it is longer than limpid keeps.]")
-    } else if reply.failure.is_some() {
-        Some("[The connection failed during the reply above; it is incomplete.]")
-    } else {
-        None
-    }
+    let kind = reply.failure.as_ref().map(|failure| failure.kind);
+    Some(match kind {
+        _ if reply.stopped => "[The reply above was interrupted by the user; it is incomplete.]",
+        None => return None,
+        Some(FailureKind::TooLong) => {
+            "[The reply above was cut off: it is longer than limpid keeps.]"
+        }
+        Some(FailureKind::ProgramEnded) => {
+            "[The program ended during the reply above; it is incomplete.]"
+        }
+        Some(_) => "[The connection failed during the reply above; it is incomplete.]",
+    })
 }
 
 /// Whether a call may be run at all.

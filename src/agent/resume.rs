@@ -251,5 +251,5 @@ fn arrived(
 
 fn program_ended() -> Failure {
     let what = "limpid ended before the reply did";
-    Failure::new(Place::Transport, FailureKind::Disconnected, what)
+    Failure::new(Place::Transport, FailureKind::ProgramEnded, what)
 }

@@ -1,5 +1,6 @@
-//! The files that drafts are in while an editor has them. One that limpid ended before is kept, and is
-//! named when limpid ends and whenever it starts, until it is removed: by the user, or after a month.
+//! The files that drafts are in while an editor has them, and where one goes that belongs to no session
+//! when limpid is ended. One that limpid ended before is kept, and is named when limpid ends and whenever
+//! it starts, until it is removed: by the user, or after a month.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -59,9 +60,9 @@ fn in_words(kept: &[PathBuf]) -> Option<String> {
     let newest = kept.last()?.display().to_string();
     let newest = text::visible(&newest, Show::Prose);
     Some(match kept.len() {
-        1 => say!("A prompt from an editor is kept in {path}", path = newest),
+        1 => say!("A prompt that was not sent is kept in {path}", path = newest),
         count => say!(
-            "{count} prompts from editors are kept, the newest in {path}",
+            "{count} prompts that were not sent are kept, the newest in {path}",
             count = count,
             path = newest
         ),

@@ -10,6 +10,7 @@ use rustix::process::Signal;
 use super::signals::Signals;
 use super::terminal;
 use crate::agent::Handle;
+use crate::session::Reopened;
 use crate::text::{say, translated};
 use crate::tools;
 
@@ -38,8 +39,12 @@ pub(super) struct Saved {
     pub(super) session: Option<PathBuf>,
     /// Whether some of it could not be.
     pub(super) in_part: bool,
-    /// The draft that was open in an editor.
+    /// Whether there is anything that was typed and not sent.
+    pub(super) unsent: bool,
+    /// The draft that was open in an editor, or belongs to no session.
     pub(super) draft: Option<PathBuf>,
+    /// The session that follows.
+    pub(super) next: Option<Box<Reopened>>,
 }
 
 impl Left {
@@ -91,9 +96,13 @@ impl Left {
             text.push_str(&say!("Go on with it: limpid resume {name}", name = name));
             text.push('\n');
         }
+        if saved.unsent {
+            text.push_str(say!("What you typed and did not send is kept with it."));
+            text.push('\n');
+        }
         if let Some(path) = &saved.draft {
             let path = path.display();
-            text.push_str(&say!("The prompt from the editor is kept in {path}", path = path));
+            text.push_str(&say!("The prompt that was not sent is kept in {path}", path = path));
             text.push('\n');
         }
         // stdout is the terminal; what is out of order belongs to stderr, wherever that goes.

@@ -5,14 +5,15 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use ignore::WalkBuilder;
 use tokio::sync::mpsc;
 
+use super::shown;
 use crate::conversation::{CallId, TurnNumber};
-use crate::session::{earlier_prompts, read_exchange, sessions_dir};
-use crate::tui::Input;
+use crate::session::{earlier_prompts, list as listed, read_exchange, sessions_dir};
+use crate::tui::{Input, SessionRow};
 use crate::wire::exchange::Kept;
 
 /// Names at most.
@@ -50,6 +51,26 @@ pub(super) fn prompts(directory: PathBuf, answers: mpsc::Sender<Input>) {
         // Where sessions cannot be listed there is nothing to search.
         let found = sessions.and_then(|all| earlier_prompts(&all, &directory, PROMPTS).ok());
         Input::Prompts(found.unwrap_or_default())
+    });
+}
+
+/// Looks for the sessions to go on with, without the present one, and answers with [`Input::Sessions`].
+pub(super) fn sessions(here: PathBuf, present: Option<PathBuf>, answers: mpsc::Sender<Input>) {
+    beside(answers, move || {
+        let sessions = sessions_dir(|name| std::env::var_os(name)).unwrap_or_default();
+        // Where they cannot be listed there is none to go on with.
+        let found = listed(&sessions, None).unwrap_or_default();
+        let now = SystemTime::now();
+        let rows = found.into_iter().map(|session| SessionRow {
+            path: session.path_in(&sessions),
+            directory: shown(&session.header.directory),
+            here: session.header.directory == here,
+            age: now.duration_since(session.changed).unwrap_or_default().as_secs(),
+            prompt: session.prompt,
+            turns: session.turns,
+            way: session.way,
+        });
+        Input::Sessions(rows.filter(|row| Some(&row.path) != present.as_ref()).collect())
     });
 }
 

@@ -25,6 +25,7 @@ mod stray;
 mod suspend;
 mod terminal;
 mod themes;
+mod unsent;
 
 use std::collections::VecDeque;
 use std::io;
@@ -40,6 +41,8 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 
 use crate::agent::{Handle, now_ms};
 use crate::cli::{Start, runtime, usage};
+use crate::conversation::{Event, Progress};
+use crate::session::{Reopened, reopen};
 use crate::text::{self, Show};
 use crate::tools;
 use crate::tui::{self, Effect, Input, Model, RenderCache, Setup, Theme};
@@ -53,6 +56,7 @@ use signals::{Asked, Signals};
 use terminal::Screen;
 pub(crate) use terminal::unfit;
 use themes::Themes;
+use unsent::Keeper;
 
 /// Shortest time between a frame and the next one of what streams in. Twice as many would cost twice
 /// as much, and be no easier to read.
@@ -64,19 +68,27 @@ const BATCH: usize = 4096;
 /// As many may be all that fits into one read: more may wait.
 const MANY: usize = 64;
 
+/// How the screen was left.
+pub(crate) enum Ended {
+    /// For good.
+    With(ExitCode),
+    /// For another session.
+    For(Box<Reopened>),
+}
+
 /// Opens the screen, on a terminal that is fit for it, and stays until the user leaves.
 ///
 /// # Errors
 /// What the terminal or the runtime says; the terminal is given back before.
-pub fn run(start: Start) -> color_eyre::Result<ExitCode> {
+pub(crate) fn run(start: Start) -> color_eyre::Result<Ended> {
     let themes = Themes::new(start.themes.clone(), |name| std::env::var(name).ok());
     let theme = match themes.first(start.theme.as_deref()) {
         Ok(theme) => theme,
-        Err(why) => return usage(&format!("{why}. Nothing was started")),
+        Err(why) => return usage(&format!("{why}. Nothing was started")).map(Ended::With),
     };
     reports::install(start.secrets.clone());
     let runtime = runtime()?;
-    let (left, saved) = runtime.block_on(async {
+    let (left, mut saved) = runtime.block_on(async {
         // First of all: from here on a signal ends limpid in good order.
         let mut signals = Signals::listen()?;
         let lived = Box::pin(live(start, (themes, theme), &mut signals)).await;
@@ -88,7 +100,10 @@ pub fn run(start: Start) -> color_eyre::Result<ExitCode> {
         }
     })?;
     left.tell(&saved);
-    Ok(left.code())
+    Ok(match saved.next.take() {
+        Some(session) => Ended::For(session),
+        None => Ended::With(left.code()),
+    })
 }
 
 /// Lives until the user leaves; then everything that ran has ended.
@@ -111,9 +126,16 @@ async fn live(
         Err(_) => Left::Broken,
     };
     tracing::info!(?left, "leaving");
+    let session = saved_in.get().cloned();
+    // What fails here is not said to be kept.
+    let _ = app.keeper.keep(&app.model, session.as_deref());
+    let unsent = app.keeper.has_kept(&app.model);
+    let aside = || if session.is_none() { unsent::set_aside(&app.model) } else { None };
+    let draft = app.kept.take().or_else(aside);
     leave::stop(handle, signals).await;
     let in_part = in_part.load(Ordering::Relaxed);
-    Ok((left, Saved { session: saved_in.get().cloned(), in_part, draft: app.kept.take() }))
+    let next = app.next.take().filter(|_| matches!(left, Left::Quit));
+    Ok((left, Saved { session, in_part, unsent, draft, next }))
 }
 
 /// What the terminal is lent for.
@@ -144,6 +166,9 @@ struct App {
     lend: Option<Lend>,
     /// The draft that an editor had open when limpid ended.
     kept: Option<PathBuf>,
+    keeper: Keeper,
+    /// The session that follows this one.
+    next: Option<Box<Reopened>>,
 }
 
 impl App {
@@ -166,6 +191,7 @@ impl App {
             theme,
         });
         tui::replay(&mut model, start.records(), Instant::now());
+        model.restore(start.unsent());
         if let Some(refused) = other {
             tui::update(&mut model, Input::Theme(refused), Instant::now());
         }
@@ -183,6 +209,8 @@ impl App {
             mouse: false,
             lend: None,
             kept: None,
+            keeper: Keeper::new(start.unsent()),
+            next: None,
         })
     }
 
@@ -209,6 +237,7 @@ impl App {
                 (false, false) => self.model.next_wake(now),
             };
             let wake = [frame, self.bursts.due()].into_iter().flatten().min();
+            let keep = self.keeper.due();
             let inputs: Vec<Input> = tokio::select! {
                 biased;
                 () = reports::broke() => return Ok(Left::Broken),
@@ -229,6 +258,11 @@ impl App {
                 () = terminal::takes_more(), if behind => {
                     terminal::write(&[])?;
                     Vec::new()
+                }
+                () = sleep_until(keep) => {
+                    let session = handle.saved_in.get().map(PathBuf::as_path);
+                    let failed = self.keeper.keep(&self.model, session);
+                    failed.map(Input::Told).into_iter().collect()
                 }
                 () = sleep_until(wake) => {
                     let complete = self.bursts.due().is_some_and(|due| due <= Instant::now());
@@ -406,6 +440,7 @@ impl App {
     ) -> io::Result<Option<Left>> {
         let mut inputs = VecDeque::from([input]);
         while let Some(input) = inputs.pop_front() {
+            let typed = matches!(input, Input::Key(_) | Input::Paste(_) | Input::Edited(_));
             for effect in tui::update(&mut self.model, input, Instant::now()) {
                 match effect {
                     Effect::Quit => return Ok(Some(Left::Quit)),
@@ -421,6 +456,21 @@ impl App {
                     Effect::ListPrompts => {
                         lookup::prompts(self.directory.clone(), self.answers.0.clone());
                     }
+                    Effect::ListSessions => {
+                        let present = handle.saved_in.get().cloned();
+                        let here = self.directory.clone();
+                        lookup::sessions(here, present, self.answers.0.clone());
+                    }
+                    Effect::GoOnWith(session) => match reopen(&session) {
+                        Ok(reopened) => {
+                            self.next = Some(Box::new(reopened));
+                            return Ok(Some(Left::Quit));
+                        }
+                        Err(error) => {
+                            let why = Progress::Notice(error.to_string());
+                            inputs.push_back(Input::Event(Event::Progress(why)));
+                        }
+                    },
                     Effect::ListFiles => {
                         lookup::list(self.directory.clone(), self.answers.0.clone());
                     }
@@ -447,6 +497,7 @@ impl App {
                     }
                 }
             }
+            self.keeper.touched(&self.model, typed, Instant::now());
         }
         Ok(None)
     }

@@ -2,11 +2,10 @@
 //! and the event loop is told. Not here: what becomes of the session (`leave`).
 
 use std::backtrace::Backtrace;
-use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::panic::PanicHookInfo;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
@@ -19,11 +18,11 @@ use crate::text::{self, Secrets, Show, say};
 static BROKEN: Mutex<bool> = Mutex::new(false);
 static BROKE: Notify = Notify::const_new();
 /// What no report may hold.
-static SECRETS: OnceLock<Secrets> = OnceLock::new();
+static SECRETS: Mutex<Option<Secrets>> = Mutex::new(None);
 
 /// Installs the panic hook. No report will hold one of the secrets.
 pub(super) fn install(secrets: Secrets) {
-    let _ = SECRETS.set(secrets);
+    *SECRETS.lock().unwrap_or_else(PoisonError::into_inner) = Some(secrets);
     std::panic::set_hook(Box::new(|info| {
         let mut broken = broken();
         terminal::restore();
@@ -109,6 +108,7 @@ fn save(what: &str) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-fn without_secrets(text: &str) -> Cow<'_, str> {
-    SECRETS.get().map_or(Cow::Borrowed(text), |secrets| secrets.redact(text))
+fn without_secrets(text: &str) -> String {
+    let secrets = SECRETS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    secrets.map_or(text.to_owned(), |secrets| secrets.redact(text).into_owned())
 }

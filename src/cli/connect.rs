@@ -15,7 +15,7 @@ use crate::config::instructions::{self, Instructions};
 use crate::config::{
     Choice, ChoiceError, Notify, Places, Problem, Source, Sourced, built_in_key_variables,
 };
-use crate::conversation::{Parameter, ParameterValue, Profile, SCRIPTED, Stamped};
+use crate::conversation::{Parameter, ParameterValue, Profile, SCRIPTED, Stamped, Unsent};
 use crate::net::{Client, Endpoint, Key, Limits};
 use crate::offline;
 use crate::session::{Reopened, sessions_dir};
@@ -409,6 +409,11 @@ impl Start {
     /// The records of the session that is gone on with.
     pub fn records(&self) -> &[Arc<Stamped>] {
         self.resumed.as_ref().map_or(&[], |reopened| &reopened.records)
+    }
+
+    /// What the user had typed in it and not sent.
+    pub fn unsent(&self) -> Unsent {
+        self.resumed.as_ref().map(|reopened| reopened.unsent.clone()).unwrap_or_default()
     }
 
     /// The parameters that are set, as shown and recorded.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::sessions::named;
-use super::usage;
+use super::{tell, usage};
 use crate::conversation::{Session, Turn, TurnNumber};
 use crate::session::{load, read_exchange};
 use crate::text::{self, Show, padded, say, translated};
@@ -29,11 +29,17 @@ pub(super) fn run(
     turn: Option<u32>,
     view: View,
 ) -> color_eyre::Result<ExitCode> {
-    let path = match named(name)? {
+    let path = match named(name) {
         Ok(path) => path,
         Err(why) => return usage(&why),
     };
-    let loaded = load(&path)?;
+    let loaded = match load(&path) {
+        Ok(loaded) => loaded,
+        Err(error) => {
+            tell(&error.to_string())?;
+            return Ok(ExitCode::FAILURE);
+        }
+    };
     for notice in &loaded.notices {
         writeln!(io::stderr(), "limpid: {}", text::visible(&translated(notice), Show::Prose))?;
     }
@@ -47,7 +53,10 @@ pub(super) fn run(
         let count = session.turns.len();
         return usage(&match turn {
             Some(number) => {
-                format!("there is no turn {number}; session {} has {count}", loaded.header.session)
+                format!(
+                    "there is no turn {number}; session {} has {count}. Leave --turn out for all of them",
+                    loaded.header.session
+                )
             }
             None => format!("session {} has no turns yet", loaded.header.session),
         });

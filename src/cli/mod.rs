@@ -290,7 +290,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> color_eyre::Result<
             }
             inspect::run(session.as_deref(), turn, view)
         }
-        Some(Subcommands::Resume { session }) => resume::run(connection, session.as_deref()),
+        Some(Subcommands::Resume { session }) => resume::run(&connection, session.as_deref()),
         Some(Subcommands::Exec { prompt, json }) => match connection.start() {
             Ok(start) => exec::run(start, prompt, json),
             Err(error) => usage(&error.to_string()),
@@ -310,8 +310,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> color_eyre::Result<
             if let Some(why) = crate::app::unfit() {
                 return usage(&why);
             }
-            match connection.start() {
-                Ok(start) => crate::app::run(start),
+            match connection.clone().start() {
+                Ok(start) => resume::screens(&connection, start),
                 Err(error) => usage(&error.to_string()),
             }
         }
@@ -370,10 +370,15 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arguments, cla
 /// # Errors
 /// If stderr cannot be written.
 pub fn usage(message: &str) -> color_eyre::Result<ExitCode> {
+    tell(message)?;
+    Ok(ExitCode::from(USAGE))
+}
+
+/// Says what went wrong, on stderr.
+fn tell(message: &str) -> std::io::Result<()> {
     use std::io::Write as _;
     let told = text::translated(message);
-    writeln!(std::io::stderr(), "limpid: {}", text::visible(&told, text::Show::Prose))?;
-    Ok(ExitCode::from(USAGE))
+    writeln!(std::io::stderr(), "limpid: {}", text::visible(&told, text::Show::Prose))
 }
 
 /// One thread runs everything; what blocks has its own.

@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use super::sessions::named;
 use super::settings::Asking;
 use super::switch::OFFLINE;
-use super::{Connection, usage};
+use super::{Connection, Start, usage};
+use crate::app::Ended;
 use crate::config::profile_names;
-use crate::conversation::{Profile, Record, SCRIPTED};
+use crate::conversation::{Profile, SCRIPTED};
 use crate::session::{Reopened, reopen};
 use crate::wire::Format;
 
@@ -16,55 +17,89 @@ use crate::wire::Format;
 const NAMED: usize = 3;
 
 /// Opens the screen with a session: the one of this name, or the one last used in this directory.
-pub(super) fn run(connection: Connection, name: Option<&str>) -> color_eyre::Result<ExitCode> {
+pub(super) fn run(connection: &Connection, name: Option<&str>) -> color_eyre::Result<ExitCode> {
     if let Some(why) = crate::app::unfit() {
         return usage(&why);
     }
-    let path = match named(name)? {
+    let path = match named(name) {
         Ok(path) => path,
         Err(why) => return usage(&why),
     };
-    let mut reopened = match reopen(&path) {
-        Ok(reopened) => reopened,
-        Err(error) => return usage(&error.to_string()),
+    let start = match reopen(&path) {
+        Ok(reopened) => connection.clone().resume(reopened),
+        Err(error) => Err(error.to_string()),
     };
-    let directory = &reopened.header.directory;
-    // Everything that follows, the project's files too, is of that directory.
-    if let Err(error) = std::env::set_current_dir(directory) {
-        return usage(&format!(
-            "the session's directory {} cannot be used: {error}. Nothing was started; limpid inspect {} shows what was sent",
-            directory.display(),
-            reopened.header.session
-        ));
+    match start {
+        Ok(start) => screens(connection, start),
+        Err(why) => usage(&why),
     }
-    let skipped = reopened.notices.len().saturating_sub(NAMED);
-    reopened.notices.truncate(NAMED);
-    if skipped > 0 {
-        reopened.notices.push(format!("{skipped} more lines of the journal were skipped."));
-    }
-    let connection = match connection.on_the_way_of(&reopened) {
-        Ok(connection) => connection,
-        Err(why) => return usage(&why),
-    };
-    match connection.start() {
-        Ok(start) => crate::app::run(start.resuming(reopened)),
-        Err(error) => usage(&error.to_string()),
+}
+
+/// Opens the screen, and once more for each session that the user goes to from within it.
+pub(super) fn screens(connection: &Connection, mut start: Start) -> color_eyre::Result<ExitCode> {
+    loop {
+        let session = match crate::app::run(start)? {
+            Ended::With(code) => return Ok(code),
+            Ended::For(session) => *session,
+        };
+        start = match connection.clone().for_another(&session).resume(session) {
+            Ok(start) => start,
+            Err(why) => return usage(&why),
+        };
     }
 }
 
 impl Connection {
+    /// Takes up a session in its directory.
+    ///
+    /// # Errors
+    /// Why it cannot be, and what to do.
+    fn resume(self, mut session: Reopened) -> Result<Start, String> {
+        let directory = &session.header.directory;
+        // Everything that follows, the project's files too, is of that directory.
+        if let Err(error) = std::env::set_current_dir(directory) {
+            return Err(format!(
+                "the session's directory {} cannot be used: {error}. Nothing was started; limpid inspect {} shows what was sent",
+                directory.display(),
+                session.header.session
+            ));
+        }
+        let skipped = session.notices.len().saturating_sub(NAMED);
+        session.notices.truncate(NAMED);
+        if skipped > 0 {
+            session.notices.push(format!("{skipped} more lines of the journal were skipped."));
+        }
+        let start = self.on_the_way_of(&session)?.start().map_err(|error| error.to_string())?;
+        Ok(start.resuming(session))
+    }
+
+    /// The arguments for a session that they were not given for: what names a server holds only if it is
+    /// that session's as well.
+    fn for_another(self, session: &Reopened) -> Self {
+        let last = session.session.profile.as_ref();
+        match last.filter(|last| self.url.as_ref() == Some(&last.url)) {
+            Some(last) => Self { model: Some(last.model.clone()), ..self },
+            None => Self {
+                offline: false,
+                profile: None,
+                url: None,
+                model: None,
+                key_env: None,
+                format: None,
+                ..self
+            },
+        }
+    }
+
     /// The same way to the model that the session went last, as far as no argument says otherwise.
     ///
     /// # Errors
     /// What to do where that way is known to the journal alone: no journal decides where what was
     /// said goes, or a key.
     fn on_the_way_of(self, session: &Reopened) -> Result<Self, String> {
-        let mut records = session.records.iter().rev();
-        let last = records.find_map(|stamped| match &stamped.record {
-            Record::Profile(profile) => Some(profile),
-            _ => None,
-        });
-        let Some(last) = last.filter(|_| !self.names_a_way()) else { return Ok(self) };
+        let Some(last) = session.session.profile.as_ref().filter(|_| !self.names_a_way()) else {
+            return Ok(self);
+        };
         let model = self.model.clone().or_else(|| Some(last.model.clone()));
         if is_offline(last) {
             let format = self.format.or_else(|| Format::named(&last.format).map(Into::into));

@@ -1,39 +1,51 @@
 //! Which sessions there are: the one that is meant, and a list, the one last used first.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-use super::usage;
+use super::{UsageError, usage};
 use crate::session::{Listed, find, latest_of, list as listed, sessions_dir};
 use crate::text::{self, Show, say};
 
 const NO_PLACE: &str = "no place for sessions: neither XDG_DATA_HOME nor HOME names a directory";
 
 /// The session of this name, or whose name begins so; the one last used in this directory if it is called
-/// `last` or not at all. Else why there is none.
+/// `last` or not at all.
 ///
 /// # Errors
-/// If the sessions cannot be listed.
-pub(super) fn named(name: Option<&str>) -> io::Result<Result<PathBuf, String>> {
-    let Some(sessions) = sessions_dir(|name| std::env::var_os(name)) else {
-        return Ok(Err(NO_PLACE.to_owned()));
-    };
+/// Why there is none, and what to do.
+pub(super) fn named(name: Option<&str>) -> Result<PathBuf, String> {
+    let sessions = sessions_dir(|name| std::env::var_os(name)).ok_or(NO_PLACE)?;
+    let unlisted = |error| unlisted(&sessions, &error);
     if let Some(name) = name.filter(|name| *name != "last") {
-        return Ok(find(&sessions, name)?.ok_or_else(|| {
+        return find(&sessions, name).map_err(unlisted)?.ok_or_else(|| {
             let place = sessions.display();
-            format!("no session (or more than one) begins with \"{name}\" in {place}")
-        }));
+            format!(
+                "no session (or more than one) begins with \"{name}\" in {place}. limpid inspect --all lists them"
+            )
+        });
     }
-    let directory = std::env::current_dir()?;
-    Ok(latest_of(&sessions, &directory)?.ok_or_else(|| {
+    let directory = here()?;
+    latest_of(&sessions, &directory).map_err(unlisted)?.ok_or_else(|| {
         format!(
             "no session has worked in {} yet. Name one of {}, or start one: limpid",
             directory.display(),
             sessions.display()
         )
-    }))
+    })
+}
+
+fn here() -> Result<PathBuf, String> {
+    std::env::current_dir().map_err(|error| UsageError::NoDirectory(error).to_string())
+}
+
+fn unlisted(sessions: &Path, error: &io::Error) -> String {
+    let place = sessions.display();
+    format!(
+        "the sessions in {place} cannot be listed: {error}. Nothing was started; see that you may read that directory"
+    )
 }
 
 /// Lists the sessions of this directory, or all of them.
@@ -41,8 +53,14 @@ pub(super) fn list(all: bool) -> color_eyre::Result<ExitCode> {
     let Some(sessions) = sessions_dir(|name| std::env::var_os(name)) else {
         return usage(NO_PLACE);
     };
-    let directory = std::env::current_dir()?;
-    let found = listed(&sessions, Some(&*directory).filter(|_| !all))?;
+    let directory = match here() {
+        Ok(directory) => directory,
+        Err(why) => return usage(&why),
+    };
+    let found = match listed(&sessions, Some(&*directory).filter(|_| !all)) {
+        Ok(found) => found,
+        Err(error) => return usage(&unlisted(&sessions, &error)),
+    };
     if found.is_empty() {
         let place = text::visible(&directory.display().to_string(), Show::Prose).into_owned();
         return usage(&if all {
@@ -75,7 +93,7 @@ pub(super) fn list(all: bool) -> color_eyre::Result<ExitCode> {
 }
 
 fn line(session: &Listed, all: bool, now: SystemTime) -> String {
-    let Listed { header, prompt, changed, bytes } = session;
+    let Listed { header, prompt, changed, bytes, .. } = session;
     let ago = now.duration_since(*changed).unwrap_or_default().as_secs();
     let prompt = prompt.as_deref().unwrap_or(say!("(nothing was sent)"));
     let prompt = text::visible(prompt, Show::Prose);
@@ -83,19 +101,6 @@ fn line(session: &Listed, all: bool, now: SystemTime) -> String {
     let directory = header.directory.display().to_string();
     let directory = if all { text::visible(&directory, Show::Prose) + "  " } else { "".into() };
     let name = text::visible(&header.session, Show::Prose);
-    let ago = say!("{age} ago", age = age(ago));
+    let ago = say!("{age} ago", age = text::age(ago));
     format!("{name}  {}  {:>8}  {directory}{first}", text::padded(&ago, 12), text::bytes(*bytes))
-}
-
-/// A time that has passed, short.
-fn age(seconds: u64) -> String {
-    const MINUTE: u64 = 60;
-    const HOUR: u64 = 60 * MINUTE;
-    const DAY: u64 = 24 * HOUR;
-    match seconds {
-        0..MINUTE => format!("{seconds} s"),
-        MINUTE..HOUR => format!("{} min", seconds / MINUTE),
-        HOUR..DAY => format!("{} h", seconds / HOUR),
-        _ => format!("{} d", seconds / DAY),
-    }
 }

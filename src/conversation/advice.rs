@@ -55,6 +55,7 @@ impl Failure {
                 say!("Ask for less, or set a limit with --max-tokens; a server that never ends is at fault.")
             }
             FailureKind::Unreachable => say!("Then try again."),
+            FailureKind::ProgramEnded => say!("/continue asks for the reply once more."),
             FailureKind::Disconnected => say!("Check that the server runs and can be reached, then try again."),
         }
         .to_owned()
@@ -128,6 +129,7 @@ mod tests {
             (FailureKind::TooLong, "--max-tokens"),
             (FailureKind::Disconnected, "try again"),
             (FailureKind::Unreachable, "try again"),
+            (FailureKind::ProgramEnded, "/continue"),
         ];
         for (kind, words) in cases {
             let advice = after(kind, None, None);

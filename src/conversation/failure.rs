@@ -75,6 +75,8 @@ pub enum FailureKind {
     /// No connection can be made, or nothing comes over it: nobody listens, an unknown name, a
     /// certificate, a proxy, a time-out. Trying again at once would not help.
     Unreachable,
+    /// limpid ended before the reply did.
+    ProgramEnded,
 }
 
 impl Failure {

@@ -14,6 +14,7 @@ mod refusal;
 mod reply;
 mod request;
 mod session;
+mod unsent;
 mod way;
 
 pub use entry::{
@@ -31,6 +32,7 @@ pub use record::{
 pub use reply::{CallState, Content, ProposedCall, Repair, Reply, Usage};
 pub use request::{Part, PartNumber, RequestHead, RequestRecord, Slot, ToolDefinition};
 pub use session::{CallLog, Exchange, Session, Turn};
+pub use unsent::Unsent;
 pub use way::{Destination, KeyState, Parameter, ParameterValue, ProfileRow};
 
 use serde::{Deserialize, Serialize};

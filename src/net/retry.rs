@@ -112,7 +112,8 @@ fn may_pass_by_itself(failure: &Failure) -> bool {
         | FailureKind::Protocol
         | FailureKind::Malformed
         | FailureKind::TooLong
-        | FailureKind::Unreachable => false,
+        | FailureKind::Unreachable
+        | FailureKind::ProgramEnded => false,
     }
 }
 

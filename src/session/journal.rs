@@ -6,7 +6,7 @@
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
@@ -159,6 +159,18 @@ impl Journal {
 /// Keeps others from writing into a journal until it is closed, also by a kill.
 pub(super) fn lock(file: &File) -> io::Result<()> {
     Ok(flock(file, FlockOperation::NonBlockingLockExclusive)?)
+}
+
+/// The process that has locked a file, where the system tells.
+pub(super) fn holder(file: &File) -> Option<u32> {
+    let inode = format!(":{}", file.metadata().ok()?.ino());
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    locks.lines().find_map(|line| {
+        let mut words = line.split_whitespace().skip(1);
+        (words.next()? == "FLOCK").then_some(())?;
+        let (pid, place) = (words.nth(2)?, words.next()?);
+        pid.parse().ok().filter(|pid| *pid > 0 && place.ends_with(&inode))
+    })
 }
 
 /// Session directories are named by the time in UTC and the process id; a name that is taken gets

@@ -1,15 +1,17 @@
 //! Which sessions there are, and where.
 
 use std::ffi::OsString;
-use std::fs;
-use std::io::{self, BufRead, BufReader, Read};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+use serde::de::DeserializeOwned;
 
 use super::journal::Header;
 use super::private::open_own;
 use super::reading::header;
-use crate::conversation::{Origin, Record, Role, Stamped};
+use crate::conversation::{Origin, Profile, Record, Role, Stamped};
 
 /// Where sessions are kept: `$XDG_DATA_HOME/limpid/sessions`, else below `~/.local/share`.
 /// `None` if neither variable names an absolute path.
@@ -31,6 +33,17 @@ pub struct Listed {
     pub changed: SystemTime,
     /// Bytes of all its files.
     pub bytes: u64,
+    /// The number of its last turn, where its end tells.
+    pub turns: Option<u32>,
+    /// The way to the model that it went last, as it is shown.
+    pub way: Option<String>,
+}
+
+impl Listed {
+    /// Its directory among the sessions.
+    pub fn path_in(&self, sessions: &Path) -> PathBuf {
+        sessions.join(&self.header.session)
+    }
 }
 
 /// Bytes of a journal in which the first prompt is looked for.
@@ -48,19 +61,52 @@ pub fn list(sessions: &Path, directory: Option<&Path>) -> io::Result<Vec<Listed>
 
 fn of(session: &Path) -> io::Result<Listed> {
     let journal = session.join("journal.jsonl");
-    let file = open_own(&journal)?;
+    let mut file = open_own(&journal)?;
     let changed = file.metadata()?.modified()?;
-    let mut reader = BufReader::new(file.take(BEGINNING));
+    let mut reader = BufReader::new(Read::by_ref(&mut file).take(BEGINNING));
     let header = header(&mut reader, &journal).map_err(io::Error::other)?;
-    let prompt = reader.lines().map_while(Result::ok).find_map(
-        |line| match serde_json::from_str::<Stamped>(&line).ok()?.record {
-            Record::Entry(entry) if (entry.role, entry.origin) == (Role::User, Origin::User) => {
-                Some(entry.text())
+    let (mut prompt, mut first) = (None, None);
+    for line in reader.lines().map_while(Result::ok) {
+        match serde_json::from_str(&line).map(|Stamped { record, .. }| record) {
+            Ok(Record::Entry(entry))
+                if (entry.role, entry.origin) == (Role::User, Origin::User) =>
+            {
+                prompt = Some(entry.text());
+                break;
             }
-            _ => None,
-        },
-    );
-    Ok(Listed { header, prompt, changed, bytes: bytes_in(session) })
+            Ok(Record::Profile(profile)) => first = Some(profile),
+            _ => {}
+        }
+    }
+    let end = end_of(&mut file)?;
+    let turns = newest(&end, b"\"record\":{\"request\":{\"turn\":");
+    let last = newest(&end, b"\"record\":{\"profile\":").or(first);
+    Ok(Listed {
+        header,
+        prompt,
+        changed,
+        bytes: bytes_in(session),
+        turns,
+        way: last.map(|way: Profile| way.shown()),
+    })
+}
+
+/// Bytes of a journal's end in which its last turn is looked for.
+const END: u64 = 256 << 10;
+
+fn end_of(file: &mut File) -> io::Result<Vec<u8>> {
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(END)))?;
+    let mut end = Vec::new();
+    file.take(END).read_to_end(&mut end)?;
+    Ok(end)
+}
+
+/// What follows the last place where this stands. No text that a record holds can say so: there, quotes
+/// are escaped.
+fn newest<T: DeserializeOwned>(journal: &[u8], before: &[u8]) -> Option<T> {
+    let at = journal.windows(before.len()).rposition(|window| window == before)?;
+    serde_json::Deserializer::from_slice(&journal[at + before.len()..]).into_iter().next()?.ok()
 }
 
 /// Bytes of the files in a session's directory. What cannot be looked at counts as nothing.

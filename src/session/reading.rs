@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::thread;
 
 use super::exchange::set_strays_aside;
-use super::journal::{Header, Journal, VERSION, lock};
+use super::journal::{Header, Journal, VERSION, holder, lock};
 use super::private::{open_own, open_own_to_append};
-use crate::conversation::{Record, Session, Stamped};
+use super::unsent::read_unsent;
+use crate::conversation::{Record, Session, Stamped, Unsent};
 
 /// A journal read back.
 #[derive(Debug)]
@@ -26,15 +27,31 @@ pub struct Loaded {
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The file cannot be opened or read.
-    #[error("cannot read {path}: {source}")]
+    #[error("cannot read {path}: {source}. Nothing was changed; limpid inspect lists the sessions")]
     Io {
         /// The file.
         path: PathBuf,
         /// The system's word.
         source: io::Error,
     },
+    /// It can be read, and what follows could not be saved.
+    #[error(
+        "{path} cannot be written to: {source}, so that nothing of what follows could be saved. \
+         Nothing was started; limpid inspect {session} shows what was sent"
+    )]
+    ReadOnly {
+        /// The file or directory.
+        path: PathBuf,
+        /// The system's word.
+        source: io::Error,
+        /// The session's name.
+        session: String,
+    },
     /// The first line is not a header.
-    #[error("{path} is not a session journal: its first line is no header ({why})")]
+    #[error(
+        "{path} is not a session journal: its first line is no header ({why}). Nothing was changed; \
+         limpid inspect lists the sessions"
+    )]
     NoHeader {
         /// The file.
         path: PathBuf,
@@ -42,10 +59,14 @@ pub enum JournalError {
         why: String,
     },
     /// Another limpid writes into it.
-    #[error("{path} is open in another limpid; nothing was changed. Go on there, or end it first")]
+    #[error(
+        "{path} is open in another limpid ({who}); nothing was changed. Go on there, or end it first"
+    )]
     InUse {
         /// The file.
         path: PathBuf,
+        /// Which one, in words.
+        who: String,
     },
     /// The model would be told something else than before.
     #[error(
@@ -60,7 +81,8 @@ pub enum JournalError {
     },
     /// Written by a newer limpid.
     #[error(
-        "{path} has journal version {version}; this limpid reads up to {VERSION}. A newer limpid can open it"
+        "{path} has journal version {version}; this limpid reads up to {VERSION}. Nothing was \
+         changed; a newer limpid can open it"
     )]
     Newer {
         /// The file.
@@ -106,6 +128,8 @@ pub struct Reopened {
     pub session: Session,
     /// Lines that could not be read, each with its number and why.
     pub notices: Vec<String>,
+    /// What the user had typed and not sent.
+    pub unsent: Unsent,
     /// Writes what follows. Until it is dropped nobody else can.
     pub journal: Journal,
 }
@@ -118,20 +142,39 @@ pub struct Reopened {
 pub fn reopen(session: &Path) -> Result<Reopened, JournalError> {
     let path = session.join("journal.jsonl");
     let io = |source| JournalError::Io { path: path.clone(), source };
-    let file = open_own_to_append(&path).map_err(io)?;
+    let read_only = |path: &Path, source| JournalError::ReadOnly {
+        path: path.to_owned(),
+        source,
+        session: session.file_name().unwrap_or_default().display().to_string(),
+    };
+    let file = match (open_own_to_append(&path), open_own(&path)) {
+        (Ok(file), _) => file,
+        (Err(error), Ok(_)) => return Err(read_only(&path, error)),
+        (Err(error), Err(_)) => return Err(io(error)),
+    };
     lock(&file).map_err(|error| match error.kind() {
-        io::ErrorKind::WouldBlock => JournalError::InUse { path: path.clone() },
+        io::ErrorKind::WouldBlock => JournalError::InUse { path: path.clone(), who: who(&file) },
         _ => io(error),
     })?;
-    let (header, Read { records, notices, is_cut }) = read(&file, &path)?;
+    let (header, Read { records, mut notices, is_cut }) = read(&file, &path)?;
     let journal = Journal::go_on(session.to_owned(), file, is_cut);
-    let session = folded(&records);
-    if let Some(entry) = session.lost_entry() {
+    let folded = folded(&records);
+    if let Some(entry) = folded.lost_entry() {
         return Err(JournalError::Lost { path, entry: entry.0 });
     }
-    set_strays_aside(journal.path(), &session)
-        .map_err(|source| JournalError::Io { path: journal.path().join("exchanges"), source })?;
-    Ok(Reopened { header, records, session, notices, journal })
+    set_strays_aside(session, &folded)
+        .map_err(|source| read_only(&session.join("exchanges"), source))?;
+    let unsent = read_unsent(session, &records).unwrap_or_else(|why| {
+        notices.push(why);
+        Unsent::default()
+    });
+    Ok(Reopened { header, records, session: folded, notices, unsent, journal })
+}
+
+/// Who writes into a journal.
+fn who(file: &File) -> String {
+    holder(file)
+        .map_or_else(|| "the system does not tell which".to_owned(), |pid| format!("process {pid}"))
 }
 
 /// What follows the header.
@@ -142,10 +185,10 @@ struct Read {
     is_cut: bool,
 }
 
-/// Lines, each as its record or why it is none.
+/// Lines, each as its record or why it is none; an empty one is nothing.
 #[derive(Default)]
 struct Lines {
-    lines: Vec<Result<Stamped, String>>,
+    lines: Vec<Result<Option<Stamped>, String>>,
     is_cut: bool,
 }
 
@@ -181,7 +224,8 @@ fn read(file: &File, path: &Path) -> Result<(Header, Read), JournalError> {
         Read { records: Vec::new(), notices: Vec::new(), is_cut: first.is_cut || second.is_cut };
     for (number, line) in (2..).zip(first.lines.into_iter().chain(second.lines)) {
         let why = match line {
-            Ok(stamped) if !is_misnumbered(&stamped.record, number) => {
+            Ok(None) => continue,
+            Ok(Some(stamped)) if !is_misnumbered(&stamped.record, number) => {
                 read.records.push(Arc::new(stamped));
                 continue;
             }
@@ -203,7 +247,8 @@ fn lines(mut reader: impl BufRead) -> io::Result<Lines> {
         }
         found.is_cut = !line.ends_with(b"\n");
         found.lines.push(match serde_json::from_slice(&line) {
-            Ok(stamped) => Ok(stamped),
+            Ok(stamped) => Ok(Some(stamped)),
+            Err(_) if line.trim_ascii().is_empty() => Ok(None),
             Err(_) if found.is_cut => Err("it was cut off when limpid ended".to_owned()),
             Err(error) => Err(error.to_string()),
         });

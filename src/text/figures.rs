@@ -35,6 +35,19 @@ pub fn milliseconds(ms: u64) -> String {
     format!("{}.{:03} s", ms / 1000, ms % 1000)
 }
 
+/// A time that has passed, short: `42 s`, `5 min`, `3 h`, `12 d`.
+pub fn age(seconds: u64) -> String {
+    const MINUTE: u64 = 60;
+    const HOUR: u64 = 60 * MINUTE;
+    const DAY: u64 = 24 * HOUR;
+    match seconds {
+        0..MINUTE => format!("{seconds} s"),
+        MINUTE..HOUR => format!("{} min", seconds / MINUTE),
+        HOUR..DAY => format!("{} h", seconds / HOUR),
+        _ => format!("{} d", seconds / DAY),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

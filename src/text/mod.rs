@@ -13,7 +13,7 @@ mod sanitize;
 mod scripts;
 mod words;
 
-pub use figures::{bytes, duration, milliseconds};
+pub use figures::{age, bytes, duration, milliseconds};
 pub use ink::{Colour, Emphasis, Ink};
 pub use measure::{fit, padded, width, wrap};
 pub use printed::Printed;

@@ -14,6 +14,7 @@ use super::panes::prompt::Submitted;
 use super::popup::{Choice, Kind, Listed, Popup, is_there};
 use super::pressed::act_unpressed;
 use super::search;
+use super::sessions::{SessionRow, Sessions};
 use super::submit::perform;
 use crate::conversation::{Command, Destination, Parameter, Progress, TurnNumber};
 use crate::text::{self, Show};
@@ -36,6 +37,19 @@ pub(super) fn open_themes(model: &mut Model, names: Vec<String>) {
     let present = names.iter().position(|name| *name == model.setup.theme.name);
     let list = List::at(present.unwrap_or_default());
     model.popup = Some(Popup { list, kind: Kind::Themes(names) });
+}
+
+/// Opens the sessions.
+pub(super) fn open_sessions(model: &mut Model) -> Vec<Effect> {
+    model.popup = Some(Popup::of(Kind::Sessions(Sessions::default())));
+    vec![Effect::ListSessions]
+}
+
+/// Takes the sessions, if they are still wanted.
+pub(super) fn take_sessions(model: &mut Model, found: Vec<SessionRow>) {
+    if let Some(Popup { kind: Kind::Sessions(sessions), .. }) = &mut model.popup {
+        sessions.found = Some(found);
+    }
 }
 
 /// Opens the profiles.
@@ -88,12 +102,14 @@ pub(super) fn key(
             return choice.map_or_else(Vec::new, |choice| choose(model, choice.clone(), now));
         }
         Some(Action::Back) => return back(model),
-        Some(Action::Ask) => {
-            if let Kind::Models { profile, listed } = &mut popup.kind {
+        Some(Action::Ask) => match &mut popup.kind {
+            Kind::Models { profile, listed } => {
                 *listed = Listed::Asked;
                 return vec![Effect::Send(Command::ListModels(profile.name.clone()))];
             }
-        }
+            Kind::Sessions(sessions) => sessions.everywhere = !sessions.everywhere,
+            _ => {}
+        },
         Some(action) => popup.list.act(action, &rows),
     }
     Vec::new()
@@ -147,6 +163,7 @@ fn choose(model: &mut Model, choice: Choice, now: Instant) -> Vec<Effect> {
             show_turn(model, turn);
             Vec::new()
         }
+        (Choice::Session(path), _) => vec![Effect::GoOnWith(path)],
         (Choice::Model(_) | Choice::Value(_), _) => Vec::new(),
     }
 }

@@ -23,6 +23,7 @@ mod prompt_history;
 mod rows;
 mod scroll;
 mod search;
+mod sessions;
 mod slash;
 mod submit;
 mod theme;
@@ -37,6 +38,7 @@ use ratatui::layout::{Position, Rect};
 pub use copy::{Copied, CopyTo};
 pub use keymap::{Context, KeyRow, KeySetting, Keymap};
 pub use model::{Effect, Input, Model, Setup};
+pub use sessions::SessionRow;
 pub use theme::{BUILT_IN as BUILT_IN_THEMES, Theme, ThemeError};
 pub use update::{replay, update};
 

@@ -1,7 +1,7 @@
 //! What the screen is about: the fold of the records, and the state of each pane. Plain data; what
 //! changes it is in `update`, what shows it in `panes`.
 
-use crate::text::{say, translated};
+use crate::text::{Phrase, phrase, say, translated};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,13 +22,14 @@ use super::panes::offer::Offer;
 use super::panes::prompt::Prompt;
 use super::panes::queue::Queue;
 use super::panes::tools::Tools;
-use super::popup::{Kind, Popup};
+use super::popup::Popup;
 use super::scroll::Scroll;
 use super::search::Search;
+use super::sessions::SessionRow;
 use super::theme::Theme;
 use crate::approval::Mode;
 use crate::conversation::{
-    CallId, Command, Event, ParameterValue, Part, Profile, Session, TurnNumber,
+    CallId, Command, Event, ParameterValue, Part, Profile, Session, TurnNumber, Unsent,
 };
 use crate::wire::exchange::Kept;
 
@@ -102,6 +103,9 @@ pub enum Input {
     Theme(Result<Theme, String>),
     /// The names that [`Effect::ListThemes`] asked for.
     Themes(Vec<String>),
+    /// The sessions that [`Effect::ListSessions`] asked for, the one used last first, without the present
+    /// one.
+    Sessions(Vec<SessionRow>),
     /// A word to the user, until the next key.
     Told(String),
     /// The moment that [`Model::next_wake`] named has come.
@@ -151,6 +155,10 @@ pub enum Effect {
     UseTheme(String),
     /// Look which themes there are, and hand their names over as [`Input::Themes`].
     ListThemes,
+    /// Look for the sessions, without anybody waiting for it; [`Input::Sessions`].
+    ListSessions,
+    /// End this session and go on with the one in this directory.
+    GoOnWith(PathBuf),
     /// End the program.
     Quit,
     /// Stop the program until the shell continues it.
@@ -230,6 +238,9 @@ pub struct Model {
     pub(super) interrupted: Option<Instant>,
 }
 
+/// Said where prompts wait that nothing sends by itself.
+pub(super) const HELD: Phrase = phrase("Queue held: Enter in an empty prompt sends the next.");
+
 /// How long a command's clock shows tenths.
 const PRECISE: Duration = Duration::from_secs(10);
 
@@ -283,11 +294,6 @@ impl Model {
             (None, None, Some(_)) => Context::List,
             (None, None, None) => self.behind_help(now),
         }
-    }
-
-    /// Whether the open list is one of models, for which a server can be asked.
-    pub(super) fn asks_for_models(&self) -> bool {
-        self.popup.as_ref().is_some_and(|popup| matches!(popup.kind, Kind::Models { .. }))
     }
 
     /// The completions that are to be seen: where the prompt has the keys, and never beside a call
@@ -475,6 +481,27 @@ impl Model {
             self.prompt.put_back(text);
         }
         self.note = Some(say!("Busy: that was not taken. Try again.").to_owned());
+    }
+
+    /// What is typed and not sent.
+    pub fn unsent(&self) -> Unsent {
+        Unsent { queued: self.queue.all(), draft: self.prompt.unsent() }
+    }
+
+    /// How many prompts wait.
+    pub fn queued(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Takes up what was typed before limpid ended. Nothing runs since then, so that what waits is not
+    /// sent unasked, however the loop says that the prompt before it ended.
+    pub fn restore(&mut self, unsent: Unsent) {
+        self.running = false;
+        if !unsent.queued.is_empty() {
+            self.note = Some(HELD.text().to_owned());
+        }
+        self.queue.restore(unsent.queued);
+        self.prompt.fill(&unsent.draft);
     }
 
     /// A word to the user, until the next key.

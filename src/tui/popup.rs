@@ -4,12 +4,14 @@
 
 use crate::text::{say, translated};
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 use super::completion::first_line;
 use super::keymap::{self, Action, Context};
 use super::model::Model;
 use super::panes::inspector::{View, went_wrong};
 use super::panes::list::{List, Row};
+use super::sessions::Sessions;
 use super::slash::WORDS;
 use super::theme::Look;
 use crate::conversation::{
@@ -42,6 +44,8 @@ pub(super) enum Kind {
     Turns,
     /// The themes.
     Themes(Vec<String>),
+    /// The sessions to go on with.
+    Sessions(Sessions),
 }
 
 /// What is known of a server's models.
@@ -75,6 +79,8 @@ pub(super) enum Choice {
     Turn(TurnNumber),
     /// This theme.
     Theme(String),
+    /// The session in this directory.
+    Session(PathBuf),
 }
 
 impl Popup {
@@ -91,6 +97,17 @@ impl Popup {
             Kind::Value(parameter) => parameter.name().to_owned(),
             Kind::Turns => say!("Turns").to_owned(),
             Kind::Themes(_) => say!("Theme").to_owned(),
+            Kind::Sessions(_) => say!("Sessions").to_owned(),
+        }
+    }
+
+    /// What Tab does in it; nothing in most.
+    pub(super) fn word_of_tab(&self) -> &'static str {
+        match &self.kind {
+            Kind::Models { .. } => say!("ask the server"),
+            Kind::Sessions(sessions) if sessions.everywhere => say!("of this directory"),
+            Kind::Sessions(_) => say!("of every directory"),
+            _ => "",
         }
     }
 
@@ -128,6 +145,7 @@ impl Popup {
                 (format!("{}{}", translated(parameter.about()), say!(".")), Look::Dim)
             }
             Kind::Turns => dim(say!("Type a number, or words of the prompt.")),
+            Kind::Sessions(sessions) => dim(sessions.remark()),
             Kind::Themes(_) => {
                 dim(say!("Enter shows it. To keep it, in a shell: limpid config set theme NAME"))
             }
@@ -146,12 +164,13 @@ impl Popup {
             }
             Kind::Value(parameter) => values(*parameter, &typed),
             Kind::Turns => turns(&model.session, &typed),
+            Kind::Sessions(sessions) => sessions.rows(),
             Kind::Themes(names) => themes(names, &model.setup.theme.name),
         }
     }
 }
 
-fn row(cells: &[(&str, Look)]) -> Row {
+pub(super) fn row(cells: &[(&str, Look)]) -> Row {
     let cells = cells.iter().map(|(text, look)| ((*text).to_owned(), *look)).collect();
     Row { cells, always: false }
 }

@@ -3,10 +3,14 @@
 use crate::text::{Phrase, phrase};
 
 /// Each word and what it does.
-pub(super) const WORDS: [(&str, Phrase); 14] = [
+pub(super) const WORDS: [(&str, Phrase); 15] = [
     ("/help", phrase("shows these keys")),
     ("/continue", phrase("posts the history once more: after a failure, a stop or the turn limit")),
     ("/clear", phrase("starts anew: the model will remember nothing, every command asks again")),
+    (
+        "/resume",
+        phrase("another session: lists those to go on with, and ends this one in good order"),
+    ),
     ("/allowed", phrase("lists the commands that you allowed for the session")),
     ("/revoke", phrase("ends that: every command asks again")),
     (

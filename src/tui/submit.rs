@@ -67,6 +67,7 @@ pub(super) fn perform(model: &mut Model, submitted: Submitted) -> Option<Vec<Eff
             return None;
         }
         Submitted::Quit => return Some(vec![Effect::Quit]),
+        Submitted::Resume => return Some(choose::open_sessions(model)),
         Submitted::Mouse => return Some(mouse::toggle(model)),
         Submitted::Copy => return copy::last_said(model),
         Submitted::Print => {

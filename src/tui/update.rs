@@ -13,7 +13,7 @@ use super::completion;
 use super::copy;
 use super::keymap::Context;
 use super::layout::Shape;
-use super::model::{Beginning, Effect, Focus, Input, Model, TWICE};
+use super::model::{Beginning, Effect, Focus, HELD, Input, Model, TWICE};
 use super::mouse;
 use super::panes::approval::Approval;
 use super::panes::offer::Offer;
@@ -62,6 +62,7 @@ pub fn update(model: &mut Model, input: Input, now: Instant) -> Vec<Effect> {
         }
         Input::Edited(Ok(text)) => model.prompt.replace(&text),
         Input::Edited(Err(why)) => model.say(&why),
+        Input::Sessions(found) => choose::take_sessions(model, found),
         Input::Told(words) => model.note = Some(words),
         Input::Prompts(earlier) => model.prompt.recall(earlier),
         Input::Files { paths, more } => model.files.found(paths, more),
@@ -162,13 +163,13 @@ fn take_event(model: &mut Model, event: Event, now: Instant) -> Option<Effect> {
             }
             Record::Entry(entry) if entry.role == Role::User => model.queue.told(&entry.text()),
             Record::Ended(reason) => {
-                model.running = false;
+                let ran = std::mem::take(&mut model.running);
                 model.retry = None;
                 model.note = None;
                 model.offer = Offer::of(&model.session);
                 withdraw(model, None);
                 model.queue.settle();
-                return go_on(model, *reason == TransitionReason::Answered);
+                return go_on(model, ran && *reason == TransitionReason::Answered);
             }
             _ => {}
         },
@@ -182,7 +183,7 @@ fn go_on(model: &mut Model, well: bool) -> Option<Effect> {
         return None;
     }
     if !well {
-        model.note = Some(say!("Queue held: Enter in an empty prompt sends the next.").to_owned());
+        model.note = Some(HELD.text().to_owned());
         return None;
     }
     let command = match Submitted::of(model.queue.take_next()?) {

@@ -6,6 +6,7 @@ pub mod approval;
 pub mod long;
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -41,6 +42,9 @@ pub struct Stage {
     pub copied: Option<(String, CopyTo)>,
     pub asked_for_files: u32,
     pub asked_for_prompts: u32,
+    pub asked_for_sessions: u32,
+    /// The session that was to be gone on with.
+    pub goes_on_with: Option<PathBuf>,
     cache: RenderCache,
     terminal: Terminal<TestBackend>,
     history: History,
@@ -125,6 +129,8 @@ impl Stage {
             copied: None,
             asked_for_files: 0,
             asked_for_prompts: 0,
+            asked_for_sessions: 0,
+            goes_on_with: None,
             cache: RenderCache::default(),
             terminal: Terminal::new(TestBackend::new(columns, rows)).unwrap(),
             history: History::default(),
@@ -172,6 +178,8 @@ impl Stage {
                 Effect::Edit(draft) => self.edited = Some(draft),
                 Effect::ListFiles => self.asked_for_files += 1,
                 Effect::ListPrompts => self.asked_for_prompts += 1,
+                Effect::ListSessions => self.asked_for_sessions += 1,
+                Effect::GoOnWith(session) => self.goes_on_with = Some(session),
             }
         }
     }

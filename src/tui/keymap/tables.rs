@@ -491,7 +491,13 @@ pub(super) const ANYWHERE: &[Binding] = &[
 const LIST: &[Binding] = &[
     bind(&[key(KeyCode::Enter)], "Enter", "choose", "takes the selected row", Action::Submit),
     bind(&[key(KeyCode::Esc)], "Esc", "back", "one list back, or closes it", Action::Back),
-    bind(&[key(KeyCode::Tab)], "Tab", "ask the server", "models: asks the server", Action::Ask),
+    bind(
+        &[key(KeyCode::Tab)],
+        "Tab",
+        "ask the server",
+        "models: asks the server; sessions: those of every directory",
+        Action::Ask,
+    ),
     bind(&[key(KeyCode::Up)], "↑", "up", "the row above", Action::Up),
     bind(&[key(KeyCode::Down)], "↓", "down", "the row below", Action::Down),
     PAGE_UP,

@@ -14,6 +14,7 @@ use crate::tui::keymap::{self, Action, Context};
 use crate::tui::layout::{self, Shape};
 use crate::tui::model::{Focus, TWICE};
 use crate::tui::paint::{self, Piece};
+use crate::tui::popup::Popup;
 use crate::tui::scroll::Measure;
 use crate::tui::search::Found;
 use crate::tui::theme::Look;
@@ -144,6 +145,11 @@ fn word(
         (context, Action::Back) if context.is_pane() && model.searched(model.focus).is_some() => {
             say!("leave")
         }
+        (Context::Prompt, Action::Submit)
+            if model.prompt.is_empty() && !model.running && model.queue.next().is_some() =>
+        {
+            say!("send the next")
+        }
         (Context::Prompt, Action::Submit) => model.prompt.enter(model.running),
         (Context::Conversation, Action::Fold)
             if !shown.conversation.is_some_and(|drawn| model.conversation.can_fold(drawn)) =>
@@ -170,7 +176,7 @@ fn word(
         {
             ""
         }
-        (Context::List, Action::Ask) if !model.asks_for_models() => "",
+        (Context::List, Action::Ask) => model.popup.as_ref().map_or("", Popup::word_of_tab),
         (Context::Prompt, Action::Back) if model.setup.keymap.is_vi() && model.prompt.is_text() => {
             say!("normal mode")
         }

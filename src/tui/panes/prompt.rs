@@ -76,6 +76,8 @@ pub(in crate::tui) enum Submitted {
     Turn(Vec<String>),
     /// `/theme` and the words after it
     Theme(Vec<String>),
+    /// `/resume`
+    Resume,
     /// `/help`
     Help,
     /// `/model` and the words after it
@@ -93,7 +95,7 @@ pub(in crate::tui) enum Submitted {
 impl Submitted {
     /// Whether it can only be done while the loop waits for a prompt.
     pub(in crate::tui) fn is_between_prompts(&self) -> bool {
-        matches!(self, Self::Continue | Self::Clear | Self::Revoke | Self::Restore)
+        matches!(self, Self::Continue | Self::Clear | Self::Revoke | Self::Restore | Self::Resume)
     }
 
     /// What a text means. Only a single word of small letters after the slash is a command, or one
@@ -119,6 +121,7 @@ impl Submitted {
             "/mouse" => return Self::Mouse,
             "/copy" => return Self::Copy,
             "/print" => return Self::Print,
+            "/resume" => return Self::Resume,
             "/help" => return Self::Help,
             "/quit" | "q" | "exit" => return Self::Quit,
             _ => {}
@@ -207,6 +210,11 @@ impl Prompt {
     /// The text as it would be sent.
     pub(in crate::tui) fn text(&self) -> String {
         self.draft.text()
+    }
+
+    /// The draft, also while it is put aside.
+    pub(in crate::tui) fn unsent(&self) -> String {
+        self.aside.as_ref().unwrap_or(&self.draft).text()
     }
 
     /// Puts a text in place of the draft, which undo brings back.

@@ -38,8 +38,18 @@ impl Queue {
         self.len() == 0
     }
 
-    fn len(&self) -> usize {
+    pub(in crate::tui) fn len(&self) -> usize {
         self.steering.len() + self.waiting.len()
+    }
+
+    /// All that waits, the next one first.
+    pub(in crate::tui) fn all(&self) -> Vec<String> {
+        self.steering.iter().chain(&self.waiting).cloned().collect()
+    }
+
+    /// What waited when limpid ended.
+    pub(in crate::tui) fn restore(&mut self, queued: Vec<String>) {
+        self.waiting = queued.into();
     }
 
     /// Whether there is room for one more.

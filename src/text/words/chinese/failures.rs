@@ -39,6 +39,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "请减少要求，或用 --max-tokens 设上限；永不结束是服务器的问题。",
     ),
     ("Then try again.", "然后重试。"),
+    ("/continue asks for the reply once more.", "/continue 再次请求该回答。"),
     (
         "Check that the server runs and can be reached, then try again.",
         "请检查服务器是否在运行且可达，然后重试。",

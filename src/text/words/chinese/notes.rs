@@ -2,10 +2,14 @@
 
 /// English, Chinese. `{names}` are filled in.
 pub(super) const TEXTS: &[(&str, &str)] = &[
-    ("A prompt from an editor is kept in {path}", "编辑器中的一条提示词保存在 {path}"),
+    ("A prompt that was not sent is kept in {path}", "一条未发送的提示词保存在 {path}"),
     (
-        "{count} prompts from editors are kept, the newest in {path}",
-        "保存了编辑器中的 {count} 条提示词，最新的在 {path}",
+        "{count} prompts that were not sent are kept, the newest in {path}",
+        "保存了 {count} 条未发送的提示词，最新的在 {path}",
+    ),
+    (
+        "Not kept on disk, what is typed and not sent: {error}.",
+        "已输入而未发送的内容没有保存到磁盘：{error}。",
     ),
     // Notes.
     ("Ctrl-C again quits", "再按 Ctrl-C 退出"),

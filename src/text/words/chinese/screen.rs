@@ -7,6 +7,16 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("{turn} of at most {limit}", "{turn}，上限 {limit}"),
     ("ask", "询问"),
     ("asks", "待批准"),
+    ("Sessions", "会话"),
+    ("Reading the sessions …", "正在读取会话 …"),
+    ("Enter ends this session and goes on with that one.", "Enter 结束当前会话，继续选中的会话。"),
+    (
+        "No other session has worked in this directory. Tab: of every directory.",
+        "没有其他会话在此目录中工作过。Tab：所有目录的会话。",
+    ),
+    ("There is no other session yet.", "还没有其他会话。"),
+    ("1 turn", "1 轮"),
+    ("{turns} turns", "{turns} 轮"),
     (
         "retry {attempt} of {of} in {seconds} s, Esc stops",
         "{seconds} 秒后第 {attempt}/{of} 次尝试，Esc 停止",

@@ -210,15 +210,29 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "{path} has journal version {version}; this limpid reads up to {known}",
         "{path} 的日志版本为 {version}；此 limpid 最高读取 {known}",
     ),
-    ("A newer limpid can open it", "较新的 limpid 可以打开它"),
+    ("Nothing was changed; a newer limpid can open it", "没有改动；较新的 limpid 可以打开它"),
+    ("Nothing was changed; limpid inspect lists the sessions", "没有改动；limpid inspect 列出会话"),
+    (
+        "{path} cannot be written to: {error}, so that nothing of what follows could be saved",
+        "无法写入 {path}：{error}，之后的内容将无法保存",
+    ),
+    ("the sessions in {path} cannot be listed: {error}", "无法列出 {path} 中的会话：{error}"),
+    (
+        "Nothing was started; see that you may read that directory",
+        "没有启动；请检查你对该目录的读取权限",
+    ),
+    ("limpid inspect --all lists them", "limpid inspect --all 列出它们"),
+    (
+        "{path} is open in another limpid ({what}); nothing was changed",
+        "{path} 已在另一个 limpid（{what}）中打开；没有改动",
+    ),
+    ("process {pid}", "进程 {pid}"),
+    ("the system does not tell which", "系统没有说明是哪一个"),
+    ("Leave --turn out for all of them", "省略 --turn 则显示全部"),
     ("line {number} of {path} skipped: {why}", "跳过 {path} 的第 {number} 行：{why}"),
     ("it was cut off when limpid ended", "limpid 结束时被截断"),
     ("it has a number that it cannot have", "其中有不可能的编号"),
     ("{count} more lines of the journal were skipped", "日志中另有 {count} 行被跳过"),
-    (
-        "{path} is open in another limpid; nothing was changed",
-        "{path} 已在另一个 limpid 中打开；没有改动",
-    ),
     (
         "{path} is damaged: entry {number} of its history is lost, and going on would tell the model something else than before",
         "{path} 已损坏：历史中的第 {number} 个条目丢失，继续会告诉模型与以前不同的内容",
@@ -244,6 +258,10 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     (
         "Nothing was started; name the way: --profile NAME, or, as before, {arguments}",
         "没有启动；请指明方式：--profile 名称，或者照旧：{arguments}",
+    ),
+    (
+        "What you had typed and not sent cannot be read from {path}: {error}",
+        "无法从 {path} 读取已输入而未发送的内容：{error}",
     ),
     ("limpid ended before it was started", "启动之前 limpid 结束了"),
     ("limpid ended before the reply did", "回答完成之前 limpid 结束了"),
