@@ -2,7 +2,8 @@
 //!
 //! The way of a key: `keymap::resolve` names an action for it, [`update`] changes the
 //! [`Model`] and returns [`Effect`]s. Records and progress come in by the same door. [`draw`] shows
-//! a model; after the frame reached the terminal, [`Model::frame_shown`] tells the model so.
+//! a model, [`Model::frame_drawn`] tells it what came of that, and once the frame reached the terminal
+//! [`Model::frame_shown`] tells it so.
 
 mod allowances;
 mod arguments;

@@ -18,13 +18,13 @@ impl Conversation {
                 let told = self.results.get(id).and_then(|entry| entry.result());
                 Copyable::of_parts([command, told.map_or("", |told| &told.text)])
             }
-            Item::Prompt(_) | Item::Said { .. } => Copyable::markdown(item.source()),
+            Item::Prompt(_) | Item::Said { .. } => Copyable::markdown(item.source().into_owned()),
             Item::Failure(failure, _) => Copyable::plain(format!(
                 "{}\n{}",
                 translated(&failure.cause()),
                 failure.next_step()
             )),
-            _ => Copyable::plain(item.source()),
+            _ => Copyable::plain(item.source().into_owned()),
         })
     }
 
@@ -43,6 +43,6 @@ impl Conversation {
         }
         let mut items = self.items.iter().rev();
         let said = items.find(|placed| matches!(placed.item, Item::Said { .. }))?;
-        Some(said.item.source())
+        Some(said.item.source().into_owned())
     }
 }
