@@ -117,8 +117,9 @@ pub fn draw(
     let areas = layout::areas(screen, model, panel);
     cache.shown.areas = areas;
     let context = model.context(now);
+    let style = theme.style(Look::Text);
     for cell in &mut buf.content {
-        cell.set_style(theme.style(Look::Text));
+        cell.set_style(style);
     }
     status::draw(&view, areas.status, buf);
     draw_panes(
