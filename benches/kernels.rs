@@ -164,6 +164,19 @@ fn frames() {
     };
     let (short, long) = (scroll(20), scroll(1_000));
     report("scrolling through 20,000 lines", long, short, "through 400");
+    let sizes = |prompts: usize| {
+        let mut stage = long::conversation(prompts);
+        best(&mut || {
+            let start = Instant::now();
+            for number in 0..200 {
+                stage.resize(100 + number % 20, 40);
+                stage.frame();
+            }
+            start.elapsed()
+        })
+    };
+    let (short, long) = (sizes(20), sizes(1_000));
+    report("20,000 lines in a new size", long, short, "400");
 }
 
 const PAGE_UP: crossterm::event::KeyCode = crossterm::event::KeyCode::PageUp;

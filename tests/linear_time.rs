@@ -106,3 +106,21 @@ fn a_frame_costs_the_same_in_a_long_history() {
     let (short, long) = (frame_after(10), frame_after(1_000));
     assert!(long < short * 3, "after 10 prompts {short:?}, after 1000 {long:?}");
 }
+
+/// What the first frame in a new size costs after so many prompts: nothing is laid out yet, as when
+/// a session is resumed.
+fn frame_anew_after(prompts: usize) -> Duration {
+    let mut stage = long::conversation(prompts);
+    let mut columns = 120;
+    cost(4, || {
+        columns -= 1;
+        stage.resize(columns, 40);
+        stage.frame();
+    })
+}
+
+#[test]
+fn the_first_frame_costs_the_same_in_a_long_history() {
+    let (short, long) = (frame_anew_after(20), frame_anew_after(2_000));
+    assert!(long < short * 4, "after 20 prompts {short:?}, after 2000 {long:?}");
+}

@@ -5,7 +5,6 @@
 //! Pure: what is done with the bytes is `terminal`'s matter.
 
 use std::io::{self, Write as _};
-use std::mem;
 
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect, Size};
@@ -25,7 +24,7 @@ const AT_ONCE: usize = 512;
 pub(super) struct Canvas {
     /// What the terminal shows.
     shown: Buffer,
-    /// What it should show; between two frames, what it showed before.
+    /// What it should show; between two frames, of no use.
     wanted: Buffer,
     /// Where the terminal's cursor is; `None` if it is hidden.
     cursor: Option<Position>,
@@ -55,7 +54,6 @@ impl Canvas {
             self.wanted = Buffer::empty(area);
         }
         let cursor = draw(&mut self.wanted);
-        settle(&mut self.wanted);
         self.bytes.clear();
         if self.known && self.shown.area == area {
             self.change()?;
@@ -64,9 +62,11 @@ impl Canvas {
             self.shown = Buffer::empty(area);
             self.cursor = None;
             self.bytes.extend_from_slice(b"\x1b[0m\x1b[?25l\x1b[2J");
-            paint(&self.shown, &self.wanted, &mut self.bytes)?;
+            let rows = changed(&self.shown, &self.wanted);
+            settle(&mut self.wanted, rows.iter().copied());
+            paint(&self.shown, &self.wanted, &rows, &mut self.bytes)?;
+            self.show(&rows);
         }
-        mem::swap(&mut self.shown, &mut self.wanted);
         self.place(cursor)?;
         if self.bytes.len() > AT_ONCE {
             self.bytes.splice(..0, *b"\x1b[?2026h");
@@ -77,19 +77,34 @@ impl Canvas {
 
     /// Writes what differs, or moves rows first if that is shorter.
     fn change(&mut self) -> io::Result<()> {
-        paint(&self.shown, &self.wanted, &mut self.bytes)?;
-        if self.bytes.len() <= MANY {
-            return Ok(());
+        let mut rows = changed(&self.shown, &self.wanted);
+        settle(&mut self.wanted, rows.iter().copied());
+        paint(&self.shown, &self.wanted, &rows, &mut self.bytes)?;
+        if self.bytes.len() > MANY {
+            // Rows that did not change are compared with others as well.
+            settle(&mut self.wanted, 0..self.shown.area.height);
+            if let Some(moved) = Moved::find(&self.shown, &self.wanted) {
+                let mut bytes = Vec::new();
+                moved.write(&mut bytes)?;
+                moved.apply(&mut self.shown);
+                rows = changed(&self.shown, &self.wanted);
+                paint(&self.shown, &self.wanted, &rows, &mut bytes)?;
+                if bytes.len() < self.bytes.len() {
+                    self.bytes = bytes;
+                }
+            }
         }
-        let Some(moved) = Moved::find(&self.shown, &self.wanted) else { return Ok(()) };
-        let mut bytes = Vec::new();
-        moved.write(&mut bytes)?;
-        moved.apply(&mut self.shown);
-        paint(&self.shown, &self.wanted, &mut bytes)?;
-        if bytes.len() < self.bytes.len() {
-            self.bytes = bytes;
-        }
+        self.show(&rows);
         Ok(())
+    }
+
+    /// The terminal shows these rows as they are wanted.
+    fn show(&mut self, rows: &[u16]) {
+        let width = usize::from(self.shown.area.width);
+        for y in rows.iter().copied().map(usize::from) {
+            let row = y * width..(y + 1) * width;
+            self.shown.content[row.clone()].swap_with_slice(&mut self.wanted.content[row]);
+        }
     }
 
     fn place(&mut self, cursor: Option<Position>) -> io::Result<()> {
@@ -110,34 +125,47 @@ impl Canvas {
     }
 }
 
-/// Makes cells that look the same the same. Nothing stands behind the second half of a wide
-/// character.
-fn settle(buffer: &mut Buffer) {
-    let width = usize::from(buffer.area.width).max(1);
-    for row in buffer.content.chunks_mut(width) {
-        let mut hidden = 0;
-        for cell in row {
-            if hidden > 0 {
-                hidden -= 1;
-                cell.reset();
-            } else {
-                hidden = columns(cell) - 1;
-                pen::settle(cell);
-            }
+/// The rows that look otherwise than what is shown.
+fn changed(shown: &Buffer, wanted: &Buffer) -> Vec<u16> {
+    let width = usize::from(wanted.area.width).max(1);
+    let rows = shown.content.chunks(width).zip(wanted.content.chunks(width));
+    let differs =
+        |(was, is): (&[Cell], &[Cell])| was.iter().zip(is).any(|(was, is)| !pen::looks_as(is, was));
+    (0u16..).zip(rows).filter_map(|(y, row)| differs(row).then_some(y)).collect()
+}
+
+/// Makes cells that look the same the same, in these rows.
+fn settle(buffer: &mut Buffer, rows: impl IntoIterator<Item = u16>) {
+    let width = usize::from(buffer.area.width);
+    for y in rows.into_iter().map(usize::from) {
+        settle_row(&mut buffer.content[y * width..(y + 1) * width]);
+    }
+}
+
+/// Makes cells that look the same the same. Nothing stands behind the second half of a wide character.
+fn settle_row(row: &mut [Cell]) {
+    let mut hidden = 0;
+    for cell in row {
+        if hidden > 0 {
+            hidden -= 1;
+            cell.reset();
+        } else {
+            hidden = columns(cell) - 1;
+            pen::settle(cell);
         }
     }
 }
 
-/// What makes the terminal show the second, if it shows the first.
-fn paint(shown: &Buffer, wanted: &Buffer, out: &mut Vec<u8>) -> io::Result<()> {
-    let width = usize::from(wanted.area.width).max(1);
-    let rows = shown.content.chunks(width).zip(wanted.content.chunks(width));
+/// What makes the terminal show the second, if it shows the first and they differ in these rows.
+fn paint(shown: &Buffer, wanted: &Buffer, rows: &[u16], out: &mut Vec<u8>) -> io::Result<()> {
+    let width = usize::from(wanted.area.width);
     let mut writer = pen::Writer::new(wanted, out);
     let mut differences = Vec::new();
-    for (y, (was, is)) in (0u16..).zip(rows) {
+    for y in rows {
+        let row = usize::from(*y) * width..(usize::from(*y) + 1) * width;
         differences.clear();
-        compare(was, is, &mut differences);
-        writer.row(y, &differences)?;
+        compare(&shown.content[row.clone()], &wanted.content[row], &mut differences);
+        writer.row(*y, &differences)?;
     }
     writer.end();
     Ok(())
@@ -151,7 +179,7 @@ fn compare<'a>(was: &[Cell], is: &'a [Cell], differences: &mut Vec<(u16, &'a Cel
     let mut unknown = 0;
     let mut x = 0;
     while x < is.len() {
-        if x >= unknown && same(&was[x], &is[x]) {
+        if x >= unknown && pen::looks_as(&is[x], &was[x]) {
             x += 1;
             continue;
         }
@@ -162,15 +190,6 @@ fn compare<'a>(was: &[Cell], is: &'a [Cell], differences: &mut Vec<(u16, &'a Cel
         differences.push((u16::try_from(x).unwrap_or(u16::MAX), &is[x]));
         x += width;
     }
-}
-
-/// Whether two cells are the same. Nearly all are compared in every frame: most hold one byte.
-fn same(a: &Cell, b: &Cell) -> bool {
-    let text = match (a.symbol().as_bytes(), b.symbol().as_bytes()) {
-        ([a], [b]) => a == b,
-        (a, b) => a == b,
-    };
-    text && a.fg == b.fg && a.bg == b.bg && a.modifier == b.modifier
 }
 
 /// How many columns a cell's text takes.

@@ -506,6 +506,7 @@ impl App {
         let (model, cache) = (&self.model, &mut self.cache);
         let now = Instant::now();
         self.screen.draw(|buf| tui::draw(model, cache, buf, now, now_ms()))?;
+        self.model.frame_drawn(&self.cache);
         self.rested = Instant::now() + FRAME;
         self.unseen = true;
         if terminal::is_behind() { Ok(()) } else { self.seen() }

@@ -35,6 +35,20 @@ pub(super) fn settle(cell: &mut Cell) {
     }
 }
 
+/// Whether a cell looks as a settled one. Nearly all are compared in every frame: most hold one byte.
+pub(super) fn looks_as(cell: &Cell, settled: &Cell) -> bool {
+    let text = settled.symbol();
+    let same_text = match (cell.symbol().as_bytes(), text.as_bytes()) {
+        ([a], [b]) => a == b,
+        (a, b) => a == b,
+    };
+    let is_plain = || settled.fg == Color::Reset && settled.modifier.is_empty();
+    same_text
+        && cell.bg == settled.bg
+        && (cell.fg == settled.fg && cell.modifier == settled.modifier
+            || text == " " && is_plain() && !cell.modifier.intersects(ON_BLANKS))
+}
+
 fn is_blank(cell: &Cell) -> bool {
     cell.symbol() == " " && cell.fg == Color::Reset && cell.modifier.is_empty()
 }

@@ -14,7 +14,23 @@ pub fn width(text: &str) -> usize {
     if text.is_ascii() {
         return text.bytes().filter(|b| !b.is_ascii_control()).count();
     }
+    if text.chars().all(is_simple) {
+        return text.chars().count();
+    }
     text.graphemes(true).map(columns_of).sum()
+}
+
+/// Whether a character is a grapheme of one column among others that are: Latin letters, usual
+/// punctuation, arrows, what frames are drawn with. Nearly all that is measured and drawn is.
+pub fn is_simple(c: char) -> bool {
+    matches!(c, ' '..='~')
+        || matches!(c,
+            '\u{a1}'..='\u{ac}'
+            | '\u{ae}'..='\u{2ff}'
+            | '\u{2010}'..='\u{2027}'
+            | '\u{2030}'..='\u{205e}'
+            | '\u{2190}'..='\u{21ff}'
+            | '\u{2500}'..='\u{25fc}')
 }
 
 /// Columns of one grapheme.
@@ -207,6 +223,16 @@ mod tests {
         assert_eq!(wrapped("use 你好 now", 6), ["use 你", "好 now"]);
         assert_eq!(wrapped("你好", 1), ["你", "好"]);
         assert_eq!(wrapped("👨‍👩‍👧‍👦👨‍👩‍👧‍👦", 3), ["👨‍👩‍👧‍👦", "👨‍👩‍👧‍👦"]);
+    }
+
+    #[test]
+    fn what_is_simple_is_drawn_by_itself_in_one_column() {
+        let simple = || ('\0'..='\u{ffff}').filter(|c| is_simple(*c));
+        assert!(simple().count() > 1000);
+        for c in simple() {
+            let text = format!("a{c}é{c}{c}─");
+            assert_eq!(text.graphemes(true).map(columns_of).collect::<Vec<_>>(), [1; 6], "{text}");
+        }
     }
 
     #[test]

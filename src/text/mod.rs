@@ -15,7 +15,7 @@ mod words;
 
 pub use figures::{age, bytes, duration, milliseconds};
 pub use ink::{Colour, Emphasis, Ink};
-pub use measure::{fit, padded, width, wrap};
+pub use measure::{fit, is_simple, padded, width, wrap};
 pub use printed::Printed;
 pub use redact::{REDACTED, Redactor, Secrets};
 pub use sanitize::{Show, hidden, spelled, visible};

@@ -2,7 +2,8 @@
 //!
 //! The way of a key: `keymap::resolve` names an action for it, [`update`] changes the
 //! [`Model`] and returns [`Effect`]s. Records and progress come in by the same door. [`draw`] shows
-//! a model; after the frame reached the terminal, [`Model::frame_shown`] tells the model so.
+//! a model, [`Model::frame_drawn`] tells it what came of that, and once the frame reached the terminal
+//! [`Model::frame_shown`] tells it so.
 
 mod allowances;
 mod arguments;
@@ -118,8 +119,9 @@ pub fn draw(
     let areas = layout::areas(screen, model, panel);
     cache.shown.areas = areas;
     let context = model.context(now);
+    let style = theme.style(Look::Text);
     for cell in &mut buf.content {
-        cell.set_style(theme.style(Look::Text));
+        cell.set_style(style);
     }
     status::draw(&view, areas.status, buf);
     draw_panes(

@@ -387,9 +387,8 @@ impl Model {
         if since > now { since } else { since + Duration::from_secs(ran.as_secs() + 1) }
     }
 
-    /// Tells the model that what `cache` describes is now on the screen. To be called after each
-    /// frame: a command can be allowed only once it was displayed.
-    pub fn frame_shown(&mut self, cache: &RenderCache, now: Instant) {
+    /// Takes over what drawing found out: where things are. To be called after each frame.
+    pub fn frame_drawn(&mut self, cache: &RenderCache) {
         let shown = cache.shown;
         self.size = shown.size;
         self.mouse.areas = shown.areas;
@@ -431,6 +430,12 @@ impl Model {
         if let Some(list) = shown.inspector_list {
             self.inspector.list = list;
         }
+    }
+
+    /// Tells the model that the frame drawn last is now on the screen: a command can be allowed only
+    /// once it was displayed.
+    pub fn frame_shown(&mut self, cache: &RenderCache, now: Instant) {
+        let shown = cache.shown;
         if let Some(offer) = &mut self.offer {
             offer.frame_shown(shown.offer, now);
         }

@@ -41,16 +41,20 @@ pub(super) fn words(
     buf: &mut Buffer,
     (x, y): (u16, u16),
     columns: u16,
-    text: &str,
+    words: &str,
     style: Style,
 ) -> u16 {
-    if !text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-        return buf.set_stringn(x, y, text, columns.into(), style).0 - x;
-    }
     let columns = columns.min(buf.area.right().saturating_sub(x));
+    if columns == 0 {
+        return 0;
+    }
+    if !words.chars().all(text::is_simple) {
+        return buf.set_stringn(x, y, words, columns.into(), style).0 - x;
+    }
+    let start = buf.index_of(x, y);
     let mut used = 0;
-    for (at, byte) in (x..).zip(text.bytes()).take(columns.into()) {
-        buf[(at, y)].set_char(byte.into()).set_style(style);
+    for (cell, c) in buf.content[start..].iter_mut().zip(words.chars()).take(columns.into()) {
+        cell.set_char(c).set_style(style);
         used += 1;
     }
     used

@@ -274,6 +274,12 @@ impl Stage {
     }
 
     fn draw(&mut self) {
+        self.draw_unseen();
+        self.model.frame_shown(&self.cache, self.now);
+    }
+
+    /// Draws a frame for a terminal that has not taken it yet.
+    pub fn draw_unseen(&mut self) {
         let Self { model, cache, terminal, now, unix_ms, .. } = self;
         let draw = |frame: &mut Frame<'_>| {
             if let Some(at) = tui::draw(model, cache, frame.buffer_mut(), *now, *unix_ms) {
@@ -281,7 +287,7 @@ impl Stage {
             }
         };
         terminal.draw(draw).unwrap();
-        model.frame_shown(cache, *now);
+        model.frame_drawn(cache);
     }
 
     /// The screen as text: one line a row, wide characters once, and where the cursor is.

@@ -20,16 +20,18 @@ impl Conversation {
                 let told = told.map_or("", |told| &told.text);
                 Copyable::of_parts(say!("this call"), [command, told])
             }
-            Item::Prompt(_) => Copyable::markdown(say!("this prompt"), item.source()),
-            Item::Said { .. } => Copyable::markdown(say!("this reply"), item.source()),
+            Item::Prompt(_) => Copyable::markdown(say!("this prompt"), item.source().into_owned()),
+            Item::Said { .. } => Copyable::markdown(say!("this reply"), item.source().into_owned()),
             Item::Failure(failure, _) => {
                 let cause = translated(&failure.cause()).into_owned();
                 Copyable::plain(say!("this failure"), format!("{cause}\n{}", failure.next_step()))
             }
-            Item::Thought { .. } => Copyable::plain(say!("this reasoning"), item.source()),
-            Item::Output { .. } => Copyable::plain(say!("this output"), item.source()),
+            Item::Thought { .. } => {
+                Copyable::plain(say!("this reasoning"), item.source().into_owned())
+            }
+            Item::Output { .. } => Copyable::plain(say!("this output"), item.source().into_owned()),
             Item::Turn { .. } | Item::Head | Item::Note(..) => {
-                Copyable::plain(say!("this remark"), item.source())
+                Copyable::plain(say!("this remark"), item.source().into_owned())
             }
         })
     }
@@ -51,7 +53,7 @@ impl Conversation {
                 Item::Prompt(entry) => format!("\n{}\n{}\n\n", say!("you"), entry.text()),
                 Item::Turn { posted, .. } => format!("── {posted} ──\n"),
                 Item::Thought { .. } => {
-                    format!("{}\n{}\n\n", say!("thought"), placed.item.source())
+                    format!("{}\n{}\n\n", say!("thought"), placed.item.source().into_owned())
                 }
                 Item::Call(id) => {
                     let command = session.calls.get(id).map_or("", |log| call::command(log));
@@ -63,7 +65,7 @@ impl Conversation {
                 }
                 Item::Output { text, told } => format!("{}\n{text}\n\n", item::output_head(*told)),
                 Item::Said { .. } | Item::Note(..) => {
-                    format!("{}\n\n", placed.item.source())
+                    format!("{}\n\n", placed.item.source().into_owned())
                 }
             };
             all.push_str(&text);
@@ -101,6 +103,6 @@ impl Conversation {
         }
         let mut items = self.items.iter().rev();
         let said = items.find(|placed| matches!(placed.item, Item::Said { .. }))?;
-        Some(said.item.source())
+        Some(said.item.source().into_owned())
     }
 }

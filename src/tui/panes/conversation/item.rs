@@ -1,6 +1,7 @@
 //! One thing in the conversation: what it shows, folded and unfolded.
 
 use crate::text::{say, translated};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -141,21 +142,21 @@ impl Item {
     }
 
     /// Its text as it was written.
-    pub(super) fn source(&self) -> String {
-        match self {
-            Self::Prompt(entry) => entry.text(),
+    pub(super) fn source(&self) -> Cow<'_, str> {
+        Cow::Borrowed(match self {
+            Self::Prompt(entry) => return Cow::Owned(entry.text()),
             Self::Thought { entry, block, .. } | Self::Said { entry, block } => {
                 match entry.blocks.get(*block) {
-                    Some(Block::Text(text)) => text.clone(),
-                    Some(Block::Reasoning(reasoning)) => reasoning.text.clone(),
-                    Some(Block::Opaque(opaque)) => opaque.json.clone(),
-                    _ => String::new(),
+                    Some(Block::Text(text)) => text,
+                    Some(Block::Reasoning(reasoning)) => &reasoning.text,
+                    Some(Block::Opaque(opaque)) => &opaque.json,
+                    _ => "",
                 }
             }
-            Self::Note(note, _) => note.clone(),
-            Self::Output { text, .. } => text.clone(),
-            Self::Turn { .. } | Self::Head | Self::Call(_) | Self::Failure(..) => String::new(),
-        }
+            Self::Note(note, _) => note,
+            Self::Output { text, .. } => text,
+            Self::Turn { .. } | Self::Head | Self::Call(_) | Self::Failure(..) => "",
+        })
     }
 }
 

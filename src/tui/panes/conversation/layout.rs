@@ -1,5 +1,6 @@
-//! The conversation laid out. An item is laid out once for a width, and again when it is folded or
-//! unfolded.
+//! The conversation laid out, as far as it is near what is in sight. An item is laid out once for a
+//! width, and again when it is folded or unfolded. Of one that is far away, how many rows it has is a
+//! guess: when it comes near, what is in sight stays where it is.
 
 use std::ops::Range;
 
@@ -11,6 +12,7 @@ use crate::text;
 use crate::text::say;
 use crate::tui::markdown::{Growing, Style};
 use crate::tui::rows::Rows;
+use crate::tui::scroll::Measure;
 use crate::tui::theme::Look;
 
 /// What is laid out already.
@@ -39,6 +41,8 @@ pub(super) struct Laid {
     pub(super) rows: Rows,
     /// Its rows without the blank ones before and after them.
     body: Range<usize>,
+    /// How many rows it is taken to have before it is laid out.
+    guess: Option<usize>,
     open: bool,
     has_result: bool,
 }
@@ -52,12 +56,22 @@ pub(super) struct LiveLaid {
     calls: Rows,
 }
 
-/// A place that stays in sight when rows come and go.
+/// What stays where it is on the screen when rows come and go.
 #[derive(Debug, Clone, Copy)]
 struct Anchor {
     item: usize,
     row: usize,
+    /// The place in the item's source that the row shows, where rows are made anew.
     source: Option<usize>,
+    /// Rows of the screen above it.
+    above: usize,
+}
+
+/// What is laid out, and of what.
+#[derive(Clone, Copy)]
+struct Of<'a> {
+    conversation: &'a Conversation,
+    session: &'a Session,
 }
 
 impl Layout {
@@ -98,73 +112,145 @@ impl Layout {
         (0..item).rev().map(At::Item).find(|at| !self.body(conversation, *at).is_empty())
     }
 
-    /// Brings the layout up to date; returns the row that shows what `top` showed before.
+    /// Brings the layout up to date for a pane of this size: what is in sight, two screens around it and
+    /// where the next steps lead, or everything. Returns what is in sight.
     pub(super) fn update(
         &mut self,
         conversation: &Conversation,
         session: &Session,
-        width: u16,
-        top: usize,
-    ) -> usize {
+        (width, height): (u16, u16),
+        everything: bool,
+    ) -> Measure {
+        let of = Of { conversation, session };
+        let height = usize::from(height);
         let manner = (width, conversation.as_written, conversation.overlays);
         let anew = manner != (self.width, self.as_written, self.overlays);
+        let changed = self.changes != conversation.changes;
         let (known, rows) = (self.items.len(), self.total);
-        let anchor = (anew || self.changes != conversation.changes).then(|| self.anchor(top));
+        let anchor = self.anchor(conversation, height, anew || changed);
         if anew {
             let (width, as_written, overlays) = manner;
-            let changes = conversation.changes;
-            *self = Self { width, as_written, overlays, changes, ..Self::default() };
+            *self = Self { width, as_written, overlays, ..Self::default() };
+        } else if changed {
+            self.forget_changed(conversation);
         }
-        if self.changes != conversation.changes {
-            self.changes = conversation.changes;
-            self.lay_out_changed(conversation, session);
-        }
+        self.changes = conversation.changes;
         for at in self.items.len()..conversation.items.len() {
-            let laid = self.lay_out(conversation, session, at);
-            self.starts.push(self.total);
-            self.total += laid.len();
+            let laid = if anew { self.guess(conversation, at) } else { self.lay_out(of, at) };
             self.items.push(laid);
         }
         self.live.update(conversation, width);
+        let steps = conversation.steps.unsigned_abs();
+        let near = if everything { usize::MAX } else { (2 + steps).saturating_mul(height) };
+        let top = self.top(of, anchor, near);
         let now = self.starts.get(known).copied().unwrap_or(self.total);
         self.shift = now.cast_signed() - rows.cast_signed();
-        anchor.flatten().map_or(top, |anchor| self.row_of(anchor))
+        let total = self.len();
+        let last = total.saturating_sub(height);
+        Measure { top: top.map_or(last, |top| top.min(last)), total, height }
     }
 
-    fn anchor(&self, top: usize) -> Option<Anchor> {
+    /// What stays in its place; nothing where the end is followed.
+    fn anchor(&self, conversation: &Conversation, height: usize, anew: bool) -> Option<Anchor> {
+        if !conversation.scroll.is_moved() && conversation.wanted.is_none() {
+            return None;
+        }
+        let top = conversation.scroll.measure(self.len(), height).top;
+        // An item that was folded or unfolded, or that a key went to.
+        if let Some(item) = conversation.wanted {
+            let start = self.starts.get(item);
+            let above = start.and_then(|start| start.checked_sub(top)).filter(|row| *row < height);
+            return Some(Anchor { item, row: 0, source: None, above: above.unwrap_or(0) });
+        }
         let item = self.item_of(top);
-        let laid = self.items.get(item)?;
-        let row = top - self.starts[item];
-        let source = row.checked_sub(usize::from(laid.live_row));
-        let source = source.and_then(|row| laid.rows.source_of(row)).filter(|source| *source > 0);
-        Some(Anchor { item, row, source })
-    }
-
-    fn row_of(&self, Anchor { item, row, source }: Anchor) -> usize {
-        let Some(laid) = self.items.get(item) else { return 0 };
-        let row = match source {
-            Some(source) => laid.rows.row_of_source(source) + usize::from(laid.live_row),
-            None => row,
+        let row = top - self.starts.get(item).copied().unwrap_or(0);
+        let Some(laid) = self.items.get(item).filter(|laid| row < laid.len()) else {
+            let (item, row) = (self.items.len(), top - self.total);
+            return Some(Anchor { item, row, source: None, above: 0 });
         };
-        self.starts[item] + row.min(laid.len().saturating_sub(1))
+        let source = row.checked_sub(usize::from(laid.live_row)).filter(|_| anew);
+        let source = source.and_then(|row| laid.rows.source_of(row)).filter(|source| *source > 0);
+        Some(Anchor { item, row, source, above: 0 })
     }
 
-    fn lay_out_changed(&mut self, conversation: &Conversation, session: &Session) {
-        self.total = 0;
-        for at in 0..self.items.len() {
-            let placed = &conversation.items[at];
-            let has_result = has_result(conversation, at);
-            let laid = &self.items[at];
-            if laid.open != placed.is_open() || (laid.open && laid.has_result != has_result) {
-                self.items[at] = self.lay_out(conversation, session, at);
+    /// Lays out what comes near, and finds the first row in sight; `None` is the end.
+    fn top(&mut self, of: Of<'_>, anchor: Option<Anchor>, near: usize) -> Option<usize> {
+        let count = self.items.len();
+        let Some(Anchor { item, row, source, above }) = anchor else {
+            self.lay_out_some(of, (0..count).rev(), near.saturating_mul(2));
+            self.place();
+            return None;
+        };
+        self.lay_out_some(of, item..count.min(item + 1), 1);
+        let row = match (self.items.get(item), source) {
+            (Some(laid), Some(source)) => {
+                laid.rows.row_of_source(source) + usize::from(laid.live_row)
+            }
+            (Some(laid), None) => row.min(laid.len().saturating_sub(1)),
+            (None, _) => row,
+        };
+        self.lay_out_some(of, item..count, near.saturating_add(row));
+        self.lay_out_some(of, (0..item.min(count)).rev(), near.saturating_add(above));
+        self.place();
+        let start = self.starts.get(item).copied().unwrap_or(self.total);
+        Some((start + row).saturating_sub(above))
+    }
+
+    /// Lays out one item after the other until they have so many rows.
+    fn lay_out_some(&mut self, of: Of<'_>, items: impl Iterator<Item = usize>, rows: usize) {
+        let mut left = rows;
+        for at in items {
+            if left == 0 {
+                break;
+            }
+            if self.items[at].guess.is_some() {
+                self.items[at] = self.lay_out(of, at);
+                self.starts.truncate(at);
                 self.matches.forget(at);
             }
-            self.starts[at] = self.total;
-            self.total += self.items[at].len();
+            left = left.saturating_sub(self.items[at].len());
         }
     }
 
-    fn lay_out(&self, conversation: &Conversation, session: &Session, at: usize) -> Laid {
+    /// Finds where items start whose place is not known any more.
+    fn place(&mut self) {
+        let mut start = self.starts.pop().unwrap_or(0);
+        for laid in &self.items[self.starts.len()..] {
+            self.starts.push(start);
+            start += laid.len();
+        }
+        self.total = start;
+    }
+
+    fn forget_changed(&mut self, conversation: &Conversation) {
+        for at in 0..self.items.len() {
+            let placed = &conversation.items[at];
+            let laid = &self.items[at];
+            let has_result = has_result(conversation, at);
+            if laid.open != placed.is_open() || (laid.open && laid.has_result != has_result) {
+                self.items[at] = self.guess(conversation, at);
+                self.starts.truncate(at);
+                self.matches.forget(at);
+            }
+        }
+    }
+
+    /// An item that is not laid out.
+    fn guess(&self, conversation: &Conversation, at: usize) -> Laid {
+        let placed = &conversation.items[at];
+        let live_row = placed.item.has_live_row();
+        let guess = placed.item.source().len() / usize::from(self.width.max(1)) + 1;
+        Laid {
+            live_row,
+            rows: Rows::default(),
+            body: 0..guess + usize::from(live_row),
+            guess: Some(guess),
+            open: placed.is_open(),
+            has_result: has_result(conversation, at),
+        }
+    }
+
+    fn lay_out(&self, Of { conversation, session }: Of<'_>, at: usize) -> Laid {
         let placed = &conversation.items[at];
         let manner = Manner {
             width: self.width,
@@ -181,6 +267,7 @@ impl Layout {
             live_row,
             body: if live_row { 0..body.end + above } else { body },
             rows,
+            guess: None,
             open: placed.is_open(),
             has_result: result.is_some(),
         }
@@ -194,7 +281,7 @@ fn has_result(conversation: &Conversation, at: usize) -> bool {
 
 impl Laid {
     pub(super) fn len(&self) -> usize {
-        usize::from(self.live_row) + self.rows.len()
+        usize::from(self.live_row) + self.guess.unwrap_or(self.rows.len())
     }
 }
 

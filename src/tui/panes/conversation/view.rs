@@ -52,29 +52,15 @@ pub(in crate::tui) fn draw(
         let measure = Measure { height: area.height.into(), ..Measure::default() };
         return Drawn { measure, ..Drawn::default() };
     }
-    let height = usize::from(area.height);
-    let before = conversation.scroll.measure(layout.len(), height);
-    // The item that was folded or unfolded stays where it is.
-    let kept = conversation
-        .wanted
-        .and_then(|item| layout.starts.get(item))
-        .map(|start| (*start).checked_sub(before.top).filter(|row| *row < height));
-    let anchored = layout.update(conversation, &view.model.session, area.width, before.top);
-    let total = layout.len();
-    let mut measure = conversation.scroll.measure(total, height);
-    let mut stands = conversation.scroll.is_moved();
-    if stands || conversation.wanted.is_some() {
-        let top = match (conversation.wanted, kept.flatten()) {
-            (Some(item), Some(row)) => layout.starts[item].saturating_sub(row),
-            (Some(item), None) => layout.starts.get(item).copied().unwrap_or(anchored),
-            (None, _) => anchored,
-        };
-        measure.top = top.min(total.saturating_sub(height));
-        stands |= !measure.at_end();
-    }
+    let session = &view.model.session;
     let search = view.model.searched(Focus::Conversation);
-    let (found, went_to) =
-        Matches::update(layout, conversation, &view.model.session, search, &mut measure);
+    // Matches are counted in everything.
+    let everything = search.is_some_and(|search| !search.needle().is_empty());
+    let size = (area.width, area.height);
+    let mut measure = layout.update(conversation, session, size, everything);
+    let mut stands = conversation.scroll.is_moved();
+    stands |= conversation.wanted.is_some() && !measure.at_end();
+    let (found, went_to) = Matches::update(layout, conversation, session, search, &mut measure);
     stands |= found.is_some_and(|found| found.moved && found.total > 0);
     let wanted = if stands { went_to.unwrap_or(conversation.at_hand) } else { At::Arriving };
     let mut at_hand = in_sight(conversation, layout, measure, wanted);
@@ -88,7 +74,7 @@ pub(in crate::tui) fn draw(
     if focused {
         mark_at_hand(view, layout, at_hand, measure, area, buf);
     }
-    let news = conversation.scroll.news(total.saturating_add_signed(-layout.shift));
+    let news = conversation.scroll.news(measure.total.saturating_add_signed(-layout.shift));
     if !measure.at_end() && area.height > 0 {
         let mark = match news {
             0 => " ↓ End ".to_owned(),
