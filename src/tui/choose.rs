@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use crossterm::event::KeyEvent;
 
+use super::exchanged::Effect;
 use super::keymap::{Action, Context};
 use super::layout::Shape;
-use super::model::{Effect, Focus, Model};
+use super::model::{Focus, Model};
 use super::panes::conversation::in_words;
 use super::panes::list::{List, Row};
 use super::panes::prompt::Submitted;

@@ -6,8 +6,9 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
+use super::exchanged::Effect;
 use super::keymap::{Action, Context};
-use super::model::{Effect, Model};
+use super::model::Model;
 use crate::text;
 
 /// Where a copy is to go.

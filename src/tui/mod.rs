@@ -11,6 +11,7 @@ mod choose;
 mod completion;
 mod copy;
 mod draft;
+mod exchanged;
 mod keymap;
 mod layout;
 mod markdown;
@@ -37,8 +38,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 pub use copy::{Copied, CopyTo};
+pub use exchanged::{Effect, Input};
 pub use keymap::{Context, KeyRow, KeySetting, Keymap};
-pub use model::{Effect, Input, Model, Setup};
+pub use model::{Model, Setup};
 pub use sessions::SessionRow;
 pub use theme::{BUILT_IN as BUILT_IN_THEMES, Theme, ThemeError};
 pub use update::{replay, update};

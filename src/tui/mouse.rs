@@ -8,9 +8,10 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
 use super::choose;
+use super::exchanged::Effect;
 use super::keymap::{Action, Context};
 use super::layout::Areas;
-use super::model::{Effect, Focus, Model};
+use super::model::{Focus, Model};
 use super::panes::inspector::View;
 use super::pressed::{NO_KEY, act_unpressed};
 use super::search;

@@ -16,8 +16,8 @@ pub(in crate::tui) use view::{Layout, draw, title};
 pub(in crate::tui) use wrong::went_wrong;
 
 use crate::conversation::{EntryId, Session, Turn, TurnNumber};
+use crate::tui::exchanged::Effect;
 use crate::tui::keymap::Action;
-use crate::tui::model::Effect;
 use crate::tui::scroll::Scroll;
 use crate::wire::exchange::Kept;
 use crate::wire::{rows_of_turn, to_send_again};

@@ -15,8 +15,8 @@ use super::call;
 use super::output::{self, Output};
 use crate::conversation::{CallDecided, CallId, CallLog, Event, Progress, Record, Session};
 use crate::tui::copy::Copyable;
+use crate::tui::exchanged::Effect;
 use crate::tui::keymap::Action;
-use crate::tui::model::Effect;
 use crate::tui::scroll::Scroll;
 
 /// The state of the pane.
