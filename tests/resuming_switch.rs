@@ -90,6 +90,51 @@ fn one_of_another_directory_goes_on_there_with_its_own_model() {
 }
 
 #[test]
+fn an_undecided_env_file_of_another_directory_is_not_asked_about_but_named() {
+    let world = World::new();
+    let server = Server::start(vec![text("From elsewhere."), text("On the same way.")]);
+    let config = world.home().join(".config/limpid");
+    std::fs::create_dir_all(&config).unwrap();
+    let profile = format!(
+        "[profiles.lan]\nurl = \"{}\"\nmodel = \"m\"\nkey_env = \"LAN_KEY\"\n",
+        server.url()
+    );
+    std::fs::write(config.join("config.toml"), profile).unwrap();
+    let elsewhere = world.home().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let mut exec = world.limpid(&["exec", "--profile", "lan", "hello from elsewhere"]);
+    exec.current_dir(&elsewhere).env("LAN_KEY", "a-key-of-mine").status().unwrap();
+    std::fs::write(elsewhere.join(".env"), "LAN_KEY=another-key\n").unwrap();
+    let goes = |screen: &mut Screen| {
+        screen.ask("/resume");
+        screen.shows("Sessions");
+        screen.keys("\t");
+        screen.shows("hello from elsewhere");
+        screen.keys("hello");
+        screen.rests();
+        screen.keys("\r");
+    };
+    let mut screen = Screen::start(&world, OFFLINE, 120, 40);
+    goes(&mut screen);
+    screen.shows("the variable LAN_KEY");
+    screen.ask("!pwd > where");
+    wait_until("it ran here", || world.project().join("where").exists());
+    screen.rests();
+    quit(screen);
+    let key = [("LAN_KEY", "a-key-of-mine")];
+    let mut screen = Screen::start_with(&world, OFFLINE, 120, 40, &key);
+    goes(&mut screen);
+    screen.shows("From elsewhere.");
+    screen.shows("the environment sets it already");
+    screen.rests();
+    screen.ask("go on");
+    screen.shows("On the same way.");
+    screen.rests();
+    quit(screen);
+    assert_eq!(messages(&server.requests()[1])[3]["content"], "go on");
+}
+
+#[test]
 fn one_that_cannot_be_opened_leaves_this_one_open() {
     let world = World::new();
     let mut other = Screen::start(&world, OFFLINE, 120, 40);

@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use super::signals::Signals;
 use super::terminal;
 use crate::agent::Handle;
-use crate::session::Reopened;
+use crate::cli::Start;
 use crate::text::{say, translated};
 use crate::tools;
 
@@ -44,7 +44,7 @@ pub(super) struct Saved {
     /// The draft that was open in an editor, or belongs to no session.
     pub(super) draft: Option<PathBuf>,
     /// The session that follows.
-    pub(super) next: Option<Box<Reopened>>,
+    pub(super) next: Option<Box<Start>>,
 }
 
 impl Left {

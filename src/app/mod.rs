@@ -33,6 +33,7 @@ use std::io;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -47,7 +48,7 @@ use crate::session::{Reopened, reopen};
 use crate::text::{self, Show};
 use crate::tui::{self, Effect, Input, Model, RenderCache, Setup, Theme};
 use burst::Bursts;
-use keys::{Keys, keys, waiting};
+use keys::{Keys, waiting};
 use leave::{Left, Saved};
 use lending::{Lend, take};
 use notify::{Caller, Doing, Means};
@@ -67,56 +68,58 @@ const BATCH: usize = 4096;
 /// As many may be all that fits into one read: more may wait.
 const MANY: usize = 64;
 
-/// How the screen was left.
-pub(crate) enum Ended {
-    /// For good.
-    With(ExitCode),
-    /// For another session.
-    For(Box<Reopened>),
-}
+/// Makes ready to go on with a session, or says why that cannot be; all is as before then.
+pub(crate) type GoOn = dyn Fn(Reopened) -> Result<Start, String>;
 
-/// Opens the screen, on a terminal that is fit for it, and stays until the user leaves.
+/// Opens the screen, on a terminal that is fit for it, and once more for each session that the user goes
+/// on with from within it, until the user leaves.
 ///
 /// # Errors
 /// What the terminal or the runtime says; the terminal is given back before.
-pub(crate) fn run(start: Start) -> color_eyre::Result<Ended> {
-    let themes = Themes::new(start.themes.clone(), |name| std::env::var(name).ok());
-    let theme = match themes.first(start.theme.as_deref()) {
-        Ok(theme) => theme,
-        Err(why) => return usage(&format!("{why}. Nothing was started")).map(Ended::With),
-    };
-    reports::install(start.secrets.clone());
+pub(crate) fn run(start: Start, go_on: &Rc<GoOn>) -> color_eyre::Result<ExitCode> {
     let runtime = runtime()?;
-    let (left, mut saved) = runtime.block_on(async {
-        // First of all: from here on a signal ends limpid in good order.
-        let mut signals = Signals::listen()?;
-        let lived = Box::pin(live(start, (themes, theme), &mut signals)).await;
+    let _within = runtime.enter();
+    // First of all: from here on a signal ends limpid in good order.
+    let mut signals = Signals::listen()?;
+    // They stay: to drop crossterm's reader and make it anew is a race.
+    let mut keys = None;
+    let mut start = start;
+    loop {
+        let themes = Themes::new(start.themes.clone(), |name| std::env::var(name).ok());
+        let theme = match themes.first(start.theme.as_deref()) {
+            Ok(theme) => theme,
+            Err(why) => return usage(&format!("{why}. Nothing was started")),
+        };
+        reports::install(start.secrets.clone());
+        let app = App::open(&start, (themes, theme), go_on.clone());
+        let lived = app
+            .and_then(|app| runtime.block_on(Box::pin(live(app, start, &mut signals, &mut keys))));
         terminal::restore();
-        match lived {
-            Err(_) if signals.terminal_is_gone() => Ok((Left::HungUp, Saved::default())),
-            Ok((Left::Failed(_), saved)) if signals.terminal_is_gone() => Ok((Left::HungUp, saved)),
-            lived => lived,
+        let (left, mut saved) = match lived {
+            Err(_) if signals.terminal_is_gone() => (Left::HungUp, Saved::default()),
+            Ok((Left::Failed(_), saved)) if signals.terminal_is_gone() => (Left::HungUp, saved),
+            lived => lived?,
+        };
+        left.tell(&saved);
+        match saved.next.take() {
+            Some(next) => start = *next,
+            None => return Ok(left.code()),
         }
-    })?;
-    left.tell(&saved);
-    Ok(match saved.next.take() {
-        Some(session) => Ended::For(session),
-        None => Ended::With(left.code()),
-    })
+    }
 }
 
 /// Lives until the user leaves; then everything that ran has ended.
 async fn live(
+    mut app: App,
     start: Start,
-    looks: (Themes, Theme),
     signals: &mut Signals,
+    keys: &mut Option<Keys>,
 ) -> io::Result<(Left, Saved)> {
-    let mut app = App::open(&start, looks)?;
     app.draw()?;
     drafts::look(app.answers.0.clone());
     let mut handle = start.spawn(true).await?;
     let (saved_in, in_part) = (handle.saved_in.clone(), handle.saved_in_part.clone());
-    let lived = AssertUnwindSafe(app.events(&mut handle, signals)).catch_unwind().await;
+    let lived = AssertUnwindSafe(app.events(&mut handle, signals, keys)).catch_unwind().await;
     terminal::restore();
     let left = match lived {
         _ if reports::is_broken() => Left::Broken,
@@ -159,12 +162,13 @@ struct App {
     kept: Option<PathBuf>,
     keeper: Keeper,
     /// The session that follows this one.
-    next: Option<Box<Reopened>>,
+    next: Option<Box<Start>>,
+    go_on: Rc<GoOn>,
 }
 
 impl App {
     /// Takes the terminal.
-    fn open(start: &Start, (themes, theme): (Themes, Theme)) -> io::Result<Self> {
+    fn open(start: &Start, (themes, theme): (Themes, Theme), go_on: Rc<GoOn>) -> io::Result<Self> {
         let directory = shown(&start.directory);
         let means = Means::new(start.notify, start.title, |name| std::env::var(name).ok());
         let safe = text::visible(&directory, Show::Prose).into_owned();
@@ -202,14 +206,23 @@ impl App {
             kept: None,
             keeper: Keeper::new(start.unsent()),
             next: None,
+            go_on,
         })
     }
 
-    async fn events(&mut self, handle: &mut Handle, signals: &mut Signals) -> io::Result<Left> {
+    async fn events(
+        &mut self,
+        handle: &mut Handle,
+        signals: &mut Signals,
+        keys: &mut Option<Keys>,
+    ) -> io::Result<Left> {
         if signals.terminal_is_gone() {
             return Ok(Left::HungUp);
         }
-        let mut keys = keys()?;
+        let keys = match keys {
+            Some(keys) => keys,
+            None => keys.insert(keys::keys()?),
+        };
         let mut arrived = Vec::new();
         let mut stale = false;
         loop {
@@ -241,7 +254,7 @@ impl App {
                     },
                     Asked::WentOn => self.come_back()?,
                 },
-                event = keys.next() => match self.batch(event, &mut keys).await? {
+                event = keys.next() => match self.batch(event, keys).await? {
                     None => return Ok(Left::HungUp),
                     Some(inputs) => inputs,
                 },
@@ -355,16 +368,19 @@ impl App {
                         let here = self.directory.clone();
                         lookup::sessions(here, present, self.answers.0.clone());
                     }
-                    Effect::GoOnWith(session) => match reopen(&session) {
-                        Ok(reopened) => {
-                            self.next = Some(Box::new(reopened));
-                            return Ok(Some(Left::Quit));
+                    Effect::GoOnWith(session) => {
+                        let reopened = reopen(&session).map_err(|error| error.to_string());
+                        match reopened.and_then(|session| (self.go_on)(session)) {
+                            Ok(start) => {
+                                self.next = Some(Box::new(start));
+                                return Ok(Some(Left::Quit));
+                            }
+                            Err(why) => {
+                                let why = Progress::Notice(why);
+                                inputs.push_back(Input::Event(Event::Progress(why)));
+                            }
                         }
-                        Err(error) => {
-                            let why = Progress::Notice(error.to_string());
-                            inputs.push_back(Input::Event(Event::Progress(why)));
-                        }
-                    },
+                    }
                     Effect::ListFiles => {
                         lookup::list(self.directory.clone(), self.answers.0.clone());
                     }

@@ -147,11 +147,19 @@ impl Connection {
     /// # Errors
     /// [`UsageError`], before anything is sent.
     pub fn start(self) -> Result<Start, UsageError> {
-        let loaded = self.load(Asking::Allowed)?;
+        self.start_asking(Asking::Allowed).map(|(start, _)| start)
+    }
+
+    /// As [`Self::start`], and what became of the `.env`, in words.
+    pub(super) fn start_asking(
+        self,
+        asking: Asking,
+    ) -> Result<(Start, Option<String>), UsageError> {
+        let loaded = self.load(asking)?;
         let way = loaded.way(self.offline_pace)?;
         let values = &loaded.settings.values;
         let secrets = loaded.secrets();
-        Ok(Start {
+        let start = Start {
             profile: way.profile.clone(),
             mode: if self.yolo { Mode::Yolo } else { Mode::Ask },
             turn_limit: values.max_turns.as_ref().map_or(50, |limit| limit.value),
@@ -171,7 +179,8 @@ impl Connection {
             switchboard: Switchboard::new(self, &loaded, &way.profile, secrets),
             way,
             resumed: None,
-        })
+        };
+        Ok((start, loaded.dot_env))
     }
 }
 

@@ -2,12 +2,13 @@
 //! model.
 
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use super::sessions::named;
 use super::settings::Asking;
 use super::switch::OFFLINE;
 use super::{Connection, Start, usage};
-use crate::app::Ended;
+use crate::app::GoOn;
 use crate::config::profile_names;
 use crate::conversation::{Profile, SCRIPTED};
 use crate::session::{Reopened, reopen};
@@ -26,7 +27,7 @@ pub(super) fn run(connection: &Connection, name: Option<&str>) -> color_eyre::Re
         Err(why) => return usage(&why),
     };
     let start = match reopen(&path) {
-        Ok(reopened) => connection.clone().resume(reopened),
+        Ok(reopened) => connection.clone().resume(reopened, Asking::Allowed),
         Err(error) => Err(error.to_string()),
     };
     match start {
@@ -35,18 +36,22 @@ pub(super) fn run(connection: &Connection, name: Option<&str>) -> color_eyre::Re
     }
 }
 
-/// Opens the screen, and once more for each session that the user goes to from within it.
-pub(super) fn screens(connection: &Connection, mut start: Start) -> color_eyre::Result<ExitCode> {
-    loop {
-        let session = match crate::app::run(start)? {
-            Ended::With(code) => return Ok(code),
-            Ended::For(session) => *session,
-        };
-        start = match connection.clone().for_another(&session).resume(session) {
-            Ok(start) => start,
-            Err(why) => return usage(&why),
-        };
-    }
+/// Opens the screen, also for each session that the user goes on with from within it.
+pub(super) fn screens(connection: &Connection, start: Start) -> color_eyre::Result<ExitCode> {
+    let connection = connection.clone();
+    let go_on: Rc<GoOn> = Rc::new(move |session: Reopened| {
+        let here = std::env::current_dir();
+        // No question: the screen is on.
+        let next = connection.clone().for_another(&session).resume(session, Asking::Never);
+        if next.is_err()
+            && let Ok(here) = here
+        {
+            // Commands are started in their directory by its name, whatever becomes of this.
+            let _ = std::env::set_current_dir(here);
+        }
+        next
+    });
+    crate::app::run(start, &go_on)
 }
 
 impl Connection {
@@ -54,7 +59,7 @@ impl Connection {
     ///
     /// # Errors
     /// Why it cannot be, and what to do.
-    fn resume(self, mut session: Reopened) -> Result<Start, String> {
+    fn resume(self, mut session: Reopened, asking: Asking) -> Result<Start, String> {
         let directory = &session.header.directory;
         // Everything that follows, the project's files too, is of that directory.
         if let Err(error) = std::env::set_current_dir(directory) {
@@ -69,7 +74,13 @@ impl Connection {
         if skipped > 0 {
             session.notices.push(format!("{skipped} more lines of the journal were skipped."));
         }
-        let start = self.on_the_way_of(&session)?.start().map_err(|error| error.to_string())?;
+        let (start, dot_env) = self
+            .on_the_way_of(&session)?
+            .start_asking(asking)
+            .map_err(|error| error.to_string())?;
+        if asking == Asking::Never {
+            session.notices.extend(dot_env);
+        }
         Ok(start.resuming(session))
     }
 
