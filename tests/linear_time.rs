@@ -111,9 +111,10 @@ fn a_frame_costs_the_same_in_a_long_history() {
 /// a session is resumed.
 fn frame_anew_after(prompts: usize) -> Duration {
     let mut stage = long::conversation(prompts);
-    let mut columns = 120;
+    let mut columns = 140;
     cost(4, || {
-        columns -= 1;
+        // So many that the pane is narrower each time.
+        columns -= 8;
         stage.resize(columns, 40);
         stage.frame();
     })

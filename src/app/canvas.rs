@@ -82,7 +82,8 @@ impl Canvas {
         paint(&self.shown, &self.wanted, &rows, &mut self.bytes)?;
         if self.bytes.len() > MANY {
             // Rows that did not change are compared with others as well.
-            settle(&mut self.wanted, 0..self.shown.area.height);
+            let others = (0..self.shown.area.height).filter(|y| rows.binary_search(y).is_err());
+            settle(&mut self.wanted, others);
             if let Some(moved) = Moved::find(&self.shown, &self.wanted) {
                 let mut bytes = Vec::new();
                 moved.write(&mut bytes)?;
