@@ -316,12 +316,12 @@ fn sessions() -> Input {
     };
     let long =
         "List the Python files, run the tests, and tell me which of them fail and why that is";
-    Input::Sessions(vec![
+    Input::Sessions(Ok(vec![
         row("/s/1", true, 42, Some("Fix the\nfailing test"), Some(12), "qwen-plus @ dashscope"),
         row("/s/2", false, 400, Some("Elsewhere"), Some(1), "gpt-5 @ openai"),
         row("/s/3", true, 90_000, Some(long), Some(3), "deepseek-chat @ deepseek"),
         row("/s/4", true, 900_000, None, None, "offline @ scripted"),
-    ])
+    ]))
 }
 
 #[test]
@@ -341,7 +341,9 @@ fn another_session_is_chosen_of_this_directory_or_of_any() {
     }
     let mut stage = Stage::new(120, 40);
     type_line(&mut stage, "/resume");
-    stage.input(Input::Sessions(Vec::new()));
+    stage.input(Input::Sessions(Err("Permission denied (os error 13)".to_owned())));
+    assert!(stage.screen().contains("Not listed: Permission denied"), "{}", stage.screen());
+    stage.input(Input::Sessions(Ok(Vec::new())));
     assert!(stage.screen().contains("There is no other session yet."), "{}", stage.screen());
     stage.press(KeyCode::Enter);
     assert_eq!(stage.goes_on_with, None);

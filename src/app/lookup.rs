@@ -57,9 +57,15 @@ pub(super) fn prompts(directory: PathBuf, answers: mpsc::Sender<Input>) {
 /// Looks for the sessions to go on with, without the present one, and answers with [`Input::Sessions`].
 pub(super) fn sessions(here: PathBuf, present: Option<PathBuf>, answers: mpsc::Sender<Input>) {
     beside(answers, move || {
-        let sessions = sessions_dir(|name| std::env::var_os(name)).unwrap_or_default();
-        // Where they cannot be listed there is none to go on with.
-        let found = listed(&sessions, None).unwrap_or_default();
+        let Some(sessions) = sessions_dir(|name| std::env::var_os(name)) else {
+            return Input::Sessions(Err(
+                "neither XDG_DATA_HOME nor HOME names a directory".to_owned()
+            ));
+        };
+        let found = match listed(&sessions, None) {
+            Ok(found) => found,
+            Err(error) => return Input::Sessions(Err(error.to_string())),
+        };
         let now = SystemTime::now();
         let rows = found.into_iter().map(|session| SessionRow {
             path: session.path_in(&sessions),
@@ -70,7 +76,7 @@ pub(super) fn sessions(here: PathBuf, present: Option<PathBuf>, answers: mpsc::S
             turns: session.turns,
             way: session.way,
         });
-        Input::Sessions(rows.filter(|row| Some(&row.path) != present.as_ref()).collect())
+        Input::Sessions(Ok(rows.filter(|row| Some(&row.path) != present.as_ref()).collect()))
     });
 }
 

@@ -47,7 +47,7 @@ pub(super) fn open_sessions(model: &mut Model) -> Vec<Effect> {
 }
 
 /// Takes the sessions, if they are still wanted.
-pub(super) fn take_sessions(model: &mut Model, found: Vec<SessionRow>) {
+pub(super) fn take_sessions(model: &mut Model, found: Result<Vec<SessionRow>, String>) {
     if let Some(Popup { kind: Kind::Sessions(sessions), .. }) = &mut model.popup {
         sessions.found = Some(found);
     }

@@ -62,8 +62,8 @@ pub enum Input {
     /// The names that [`Effect::ListThemes`] asked for.
     Themes(Vec<String>),
     /// The sessions that [`Effect::ListSessions`] asked for, the one used last first, without the present
-    /// one.
-    Sessions(Vec<SessionRow>),
+    /// one; or why they cannot be listed.
+    Sessions(Result<Vec<SessionRow>, String>),
     /// A word to the user, until the next key.
     Told(String),
     /// The moment that [`Model::next_wake`](super::Model::next_wake) named has come.

@@ -145,7 +145,7 @@ impl Popup {
                 (format!("{}{}", translated(parameter.about()), say!(".")), Look::Dim)
             }
             Kind::Turns => dim(say!("Type a number, or words of the prompt.")),
-            Kind::Sessions(sessions) => dim(sessions.remark()),
+            Kind::Sessions(sessions) => sessions.remark(),
             Kind::Themes(_) => {
                 dim(say!("Enter shows it. To keep it, in a shell: limpid config set theme NAME"))
             }

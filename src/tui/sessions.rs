@@ -6,7 +6,7 @@ use super::completion::first_line;
 use super::panes::list::Row;
 use super::popup::{Choice, row};
 use super::theme::Look;
-use crate::text::{age, say};
+use crate::text::{age, say, translated};
 
 /// A session that can be gone on with. Its texts are untrusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,28 +30,32 @@ pub struct SessionRow {
 /// The sessions, once they are read, and which of them are shown.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
-    pub(super) found: Option<Vec<SessionRow>>,
+    pub(super) found: Option<Result<Vec<SessionRow>, String>>,
     /// Whether those of other directories are shown as well.
     pub(super) everywhere: bool,
 }
 
 impl Sessions {
     fn shown(&self) -> impl Iterator<Item = &SessionRow> {
-        self.found.iter().flatten().filter(|session| session.here || self.everywhere)
+        self.found.iter().flatten().flatten().filter(|session| session.here || self.everywhere)
     }
 
     /// What stands below the list.
-    pub(super) fn remark(&self) -> &'static str {
-        match &self.found {
+    pub(super) fn remark(&self) -> (String, Look) {
+        let words = match &self.found {
             None => say!("Reading the sessions …"),
-            Some(_) if self.shown().next().is_some() => {
+            Some(Err(why)) => {
+                return (say!("Not listed: {why}.", why = translated(why)), Look::Warning);
+            }
+            Some(Ok(_)) if self.shown().next().is_some() => {
                 say!("Enter ends this session and goes on with that one.")
             }
-            Some(found) if !found.is_empty() => {
+            Some(Ok(found)) if !found.is_empty() => {
                 say!("No other session has worked in this directory. Tab: of every directory.")
             }
-            Some(_) => say!("There is no other session yet."),
-        }
+            Some(Ok(_)) => say!("There is no other session yet."),
+        };
+        (words.to_owned(), Look::Dim)
     }
 
     /// The rows, the session used last first.

@@ -14,6 +14,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "No other session has worked in this directory. Tab: of every directory.",
         "没有其他会话在此目录中工作过。Tab：所有目录的会话。",
     ),
+    ("Not listed: {why}.", "未列出：{why}。"),
     ("There is no other session yet.", "还没有其他会话。"),
     ("1 turn", "1 轮"),
     ("{turns} turns", "{turns} 轮"),
