@@ -93,6 +93,22 @@ fn a_word_that_is_nearly_right_is_told_and_not_sent() {
 }
 
 #[test]
+fn the_first_up_leads_to_the_prompts_of_earlier_sessions() {
+    let mut stage = Stage::new(80, 24);
+    stage.press(KeyCode::Up);
+    assert_eq!(stage.asked_for_prompts, 1);
+    stage.input(Input::Prompts(vec!["the older one".to_owned(), "the newer one".to_owned()]));
+    assert!(stage.screen().contains("the newer one"), "{}", stage.screen());
+    stage.press(KeyCode::Up);
+    assert!(stage.screen().contains("the older one"), "{}", stage.screen());
+    assert_eq!(stage.asked_for_prompts, 1);
+    for _ in 0..2 {
+        stage.press(KeyCode::Down);
+    }
+    assert!(stage.screen().contains("Ask something"), "{}", stage.screen());
+}
+
+#[test]
 fn earlier_prompts_are_searched_as_one_types() {
     let ctrl = KeyModifiers::CONTROL;
     let mut stage = Stage::new(80, 24);

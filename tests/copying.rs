@@ -107,7 +107,7 @@ fn a_code_block_and_lines_are_chosen_with_the_keys_that_the_footer_names() {
     stage.press(KeyCode::Enter);
     assert_eq!(copied(&mut stage), "x");
     stage.press(KeyCode::Char('Y'));
-    for code in [KeyCode::Char(' '), KeyCode::Home, KeyCode::Char(' '), KeyCode::End] {
+    for code in [KeyCode::Home, KeyCode::Char(' '), KeyCode::End] {
         stage.press(code);
     }
     stage.press(KeyCode::Char('w'));
@@ -249,7 +249,7 @@ fn what_is_too_long_for_the_terminal_is_written_to_a_private_file() {
     let world = World::new();
     let answer = format!("{}\n\nin one piece.", "0123456789 ".repeat(9_000));
     let mut screen = told(&world, &answer, &[]);
-    screen.shows(" in /");
+    screen.shows(" to /");
     assert!(!String::from_utf8_lossy(&screen.raw).contains("\x1b]52;"));
     let folder = world.data().join("limpid/copies");
     let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap();

@@ -134,6 +134,29 @@ fn an_undecided_env_file_of_another_directory_is_not_asked_about_but_named() {
     assert_eq!(messages(&server.requests()[1])[3]["content"], "go on");
 }
 
+/// The environment of the process holds it still, whatever session goes on in it.
+#[test]
+fn a_key_stays_a_secret_in_the_next_session() {
+    let world = World::new();
+    let exec = ["exec", "--offline", "--offline-pace", "full", "hello to the scripted one"];
+    made(&world, &world.project(), &exec);
+    let server = Server::start(vec![text("Never asked.")]);
+    let arguments = ["--url", &server.url(), "--model", "m", "--key-env", "FOO"];
+    let key = [("FOO", "a-key-of-mine-33333")];
+    let mut screen = Screen::start_with(&world, &arguments, 120, 40, &key);
+    screen.ask("/resume");
+    screen.shows("hello to the scripted one");
+    screen.keys("\r");
+    screen.shows("resumed: every command asks again");
+    screen.rests();
+    screen.ask("!echo \"<$FOO>\"; echo a-key-of-mine-33333");
+    screen.shows("[redacted]");
+    screen.rests();
+    quit(screen);
+    let journal = world.journal();
+    assert!(journal.contains("<>\\n"), "{journal}");
+}
+
 #[test]
 fn one_that_cannot_be_opened_leaves_this_one_open() {
     let world = World::new();

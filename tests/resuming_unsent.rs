@@ -156,7 +156,47 @@ fn what_cannot_be_read_is_named_and_left() {
     let screen = resume(&world, &server, &[]);
     assert!(screen.text().contains("What you had typed and not sent"), "{}", screen.text());
     quit(screen);
-    assert_eq!(kept(&world), r#"{"at":1,"queued":["#);
+    let aside = world.sessions()[0].join("unsent-unreadable.json");
+    assert_eq!(std::fs::read_to_string(aside).unwrap(), r#"{"at":1,"queued":["#);
+}
+
+/// Any command can put one there.
+#[test]
+fn a_pipe_in_its_place_holds_nobody_up() {
+    let world = World::new();
+    let server = Server::start(vec![text("One.")]);
+    let mut screen = start(&world, &server, &[]);
+    screen.ask("one");
+    screen.shows("One.");
+    screen.rests();
+    let pipe = world.sessions()[0].join("unsent.json.new");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    screen.keys("a draft");
+    wait_until("it is kept", || unsent(&world).exists());
+    screen.signal(Signal::TERM);
+    assert_eq!(screen.end().exit_code(), 143);
+    assert!(kept(&world).contains("a draft"));
+}
+
+#[test]
+fn who_quits_with_ctrl_c_twice_finds_the_draft_again() {
+    let world = World::new();
+    let server = Server::start(vec![text("One.")]);
+    let mut screen = start(&world, &server, &[]);
+    screen.ask("one");
+    screen.shows("One.");
+    screen.rests();
+    screen.keys("a draft");
+    screen.shows("a draft");
+    screen.keys("\x03");
+    screen.hides("a draft");
+    screen.keys("\x03");
+    screen.end();
+    let said = screen.said();
+    assert!(said.contains("What you typed and did not send is kept with it."), "{said}");
+    let screen = resume(&world, &server, &[]);
+    assert!(screen.text().contains("a draft"), "{}", screen.text());
 }
 
 #[test]

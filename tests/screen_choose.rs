@@ -360,3 +360,17 @@ fn no_session_is_left_while_a_prompt_runs() {
     assert!(screen.contains("Still running: Esc stops it. Your text stays."), "{screen}");
     assert!(screen.contains("│ /resume"), "{screen}");
 }
+
+#[test]
+fn what_is_typed_in_the_palette_finds_first_what_it_names() {
+    for (typed, first) in [("quit", "▸/quit"), ("/qu", "▸/quit"), ("unfold", "▸z")] {
+        let mut stage = Stage::new(100, 30);
+        stage.prompt("Tell me");
+        stage.request();
+        stage.reply("An answer.", &[]);
+        stage.ended(TransitionReason::Answered);
+        ctrl(&mut stage, 'p');
+        stage.type_text(typed);
+        assert!(stage.screen().contains(first), "{typed}: {}", stage.screen());
+    }
+}

@@ -1,9 +1,7 @@
 //! Programs that have the terminal, which limpid has given back, until they end.
 
-use std::io;
-use std::process::Stdio;
+use std::io::{self, Write as _};
 
-use tokio::io::AsyncWriteExt as _;
 use tokio::process::{Child, Command};
 
 use super::stdio::Lent;
@@ -33,17 +31,23 @@ impl Borrower {
     /// # Errors
     /// What the system says; nothing was started then.
     pub(super) fn print(text: String) -> io::Result<Self> {
-        let lent = Lent::new()?;
-        let mut child = Command::new("sh")
-            .args(["-c", r#"cat; printf '\n%s ' "$1"; read -r _ </dev/tty"#, "limpid"])
-            .arg(say!("Enter goes back to limpid."))
-            .stdin(Stdio::piped())
-            .spawn()?;
-        if let Some(mut stdin) = child.stdin.take() {
+        let (theirs, mut ours) = io::pipe()?;
+        // It needs no key.
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let started = Self::start(
+            Command::new("sh")
+                // The text comes by the third descriptor: the first is the terminal.
+                .args(["-c", r#"cat <&2; printf '\n%s ' "$1"; read -r _"#, "limpid"])
+                .arg(say!("Enter goes back to limpid."))
+                .env_clear()
+                .env("PATH", path)
+                .stderr(theirs),
+        )?;
+        std::thread::spawn(move || {
             // Whoever stops it with Ctrl-C has seen enough.
-            tokio::spawn(async move { stdin.write_all(text.as_bytes()).await });
-        }
-        Ok(Self { child, _lent: lent })
+            let _ = ours.write_all(text.as_bytes());
+        });
+        Ok(started)
     }
 }
 

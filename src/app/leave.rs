@@ -39,8 +39,8 @@ pub(super) struct Saved {
     pub(super) session: Option<PathBuf>,
     /// Whether some of it could not be.
     pub(super) in_part: bool,
-    /// Whether there is anything that was typed and not sent.
-    pub(super) unsent: bool,
+    /// Whether what was typed and not sent is kept with it; `None` if there is nothing.
+    pub(super) unsent: Option<bool>,
     /// The draft that was open in an editor, or belongs to no session.
     pub(super) draft: Option<PathBuf>,
     /// The session that follows.
@@ -96,8 +96,12 @@ impl Left {
             text.push_str(&say!("Go on with it: limpid resume {name}", name = name));
             text.push('\n');
         }
-        if saved.unsent {
-            text.push_str(say!("What you typed and did not send is kept with it."));
+        if let Some(kept) = saved.unsent {
+            text.push_str(if kept {
+                say!("What you typed and did not send is kept with it.")
+            } else {
+                say!("What you typed and did not send could not be kept.")
+            });
             text.push('\n');
         }
         if let Some(path) = &saved.draft {

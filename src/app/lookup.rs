@@ -68,7 +68,7 @@ pub(super) fn sessions(here: PathBuf, present: Option<PathBuf>, answers: mpsc::S
         };
         let now = SystemTime::now();
         let rows = found.into_iter().map(|session| SessionRow {
-            path: session.path_in(&sessions),
+            path: session.path,
             directory: shown(&session.header.directory),
             here: session.header.directory == here,
             age: now.duration_since(session.changed).unwrap_or_default().as_secs(),

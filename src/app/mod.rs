@@ -129,9 +129,9 @@ async fn live(
     };
     tracing::info!(?left, "leaving");
     let session = saved_in.get().cloned();
-    // What fails here is not said to be kept.
+    // The farewell says what became of it.
     let _ = app.keeper.keep(&app.model, session.as_deref());
-    let unsent = app.keeper.has_kept(&app.model);
+    let unsent = session.as_ref().and_then(|_| app.keeper.has_kept(&app.model));
     let aside = || if session.is_none() { unsent::set_aside(&app.model) } else { None };
     let draft = app.kept.take().or_else(aside);
     leave::stop(handle, signals).await;

@@ -62,10 +62,10 @@ impl Keeper {
         None
     }
 
-    /// Whether all that is unsent is kept, and there is any.
-    pub(super) fn has_kept(&self, model: &Model) -> bool {
+    /// Whether all that is unsent is kept; `None` if there is nothing.
+    pub(super) fn has_kept(&self, model: &Model) -> Option<bool> {
         let unsent = model.unsent();
-        !unsent.is_empty() && unsent == self.kept
+        (!unsent.is_empty()).then(|| unsent == self.kept)
     }
 }
 

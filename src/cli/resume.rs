@@ -1,9 +1,11 @@
 //! `limpid resume`: the screen once more, with a session that has ended, in its directory and with its
 //! model.
 
+use std::cell::RefCell;
 use std::process::ExitCode;
 use std::rc::Rc;
 
+use super::connect::KeptSecret;
 use super::sessions::named;
 use super::settings::Asking;
 use super::switch::OFFLINE;
@@ -37,12 +39,17 @@ pub(super) fn run(connection: &Connection, name: Option<&str>) -> color_eyre::Re
 }
 
 /// Opens the screen, also for each session that the user goes on with from within it.
-pub(super) fn screens(connection: &Connection, start: Start) -> color_eyre::Result<ExitCode> {
+pub(super) fn screens(connection: &Connection, mut start: Start) -> color_eyre::Result<ExitCode> {
     let connection = connection.clone();
+    let kept_secret = RefCell::new(KeptSecret::default());
+    start.add_to(&mut kept_secret.borrow_mut());
     let go_on: Rc<GoOn> = Rc::new(move |session: Reopened| {
         let here = std::env::current_dir();
         // No question: the screen is on.
-        let next = connection.clone().for_another(&session).resume(session, Asking::Never);
+        let mut next = connection.clone().for_another(&session).resume(session, Asking::Never);
+        if let Ok(next) = &mut next {
+            next.add_to(&mut kept_secret.borrow_mut());
+        }
         if next.is_err()
             && let Ok(here) = here
         {

@@ -25,6 +25,8 @@ pub fn sessions_dir(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathB
 /// A session in a list.
 #[derive(Debug)]
 pub struct Listed {
+    /// Its directory.
+    pub path: PathBuf,
     /// How its journal begins.
     pub header: Header,
     /// The first prompt; none if nothing was sent.
@@ -37,13 +39,6 @@ pub struct Listed {
     pub turns: Option<u32>,
     /// The way to the model that it went last, as it is shown.
     pub way: Option<String>,
-}
-
-impl Listed {
-    /// Its directory among the sessions.
-    pub fn path_in(&self, sessions: &Path) -> PathBuf {
-        sessions.join(&self.header.session)
-    }
 }
 
 /// Bytes of a journal in which the first prompt is looked for.
@@ -82,6 +77,7 @@ fn of(session: &Path) -> io::Result<Listed> {
     let turns = newest(&end, b"\"record\":{\"request\":{\"turn\":");
     let last = newest(&end, b"\"record\":{\"profile\":").or(first);
     Ok(Listed {
+        path: session.to_owned(),
         header,
         prompt,
         changed,

@@ -37,7 +37,12 @@ pub fn keep_unsent(session: &Path, unsent: Unsent, now_ms: u64) -> io::Result<()
     }
     let kept = serde_json::to_vec(&Kept { at: now_ms, unsent })?;
     let new = session.join("unsent.json.new");
-    own_file().write(true).create(true).truncate(true).open(&new)?.write_all(&kept)?;
+    // What a kill left, or a command put there: a pipe would be waited for.
+    match fs::remove_file(&new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    own_file().write(true).create_new(true).open(&new)?.write_all(&kept)?;
     fs::rename(new, path)
 }
 
@@ -55,6 +60,9 @@ pub(super) fn read_unsent(session: &Path, records: &[Arc<Stamped>]) -> Result<Un
         Ok(_) => serde_json::from_slice(&text).map_err(Into::into),
     };
     let Kept { at, mut unsent } = kept.map_err(|error| {
+        // What is typed from here on is not to take its place.
+        let aside = session.join("unsent-unreadable.json");
+        let path = if fs::rename(&path, &aside).is_ok() { aside } else { path };
         let path = path.display();
         format!("What you had typed and not sent cannot be read from {path}: {error}.")
     })?;

@@ -60,6 +60,13 @@ impl Secrets {
         }
     }
 
+    /// What the other knows is looked for as well, from here on.
+    pub fn learn_from(&self, other: &Self) {
+        if let Some(known) = other.patterns() {
+            self.learn(known.spelled.iter().map(String::as_str));
+        }
+    }
+
     fn patterns(&self) -> Option<Arc<Patterns>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -39,7 +39,7 @@ impl Copied {
         match self {
             Self::Clipboard => say!("Copied {what}.", what = what),
             Self::Terminal => say!("Copied {what}, by way of the terminal.", what = what),
-            Self::File(path) => say!("{what} in {path}", what = what, path = path),
+            Self::File(path) => say!("Copied {what} to {path}", what = what, path = path),
             Self::Nowhere(why) => say!("Not copied: {why}", why = translated(why)),
         }
     }
@@ -138,6 +138,8 @@ pub(super) struct Picker {
     cursor: usize,
     /// Where the selection began; without one it is the line of the cursor.
     anchor: Option<usize>,
+    /// Whether a key set it.
+    marked: bool,
     top: usize,
     /// Lines that fit, as drawn last.
     pub(super) page: usize,
@@ -152,7 +154,8 @@ impl Picker {
             lines.push(start..start + line.len());
             start += line.len() + 1;
         }
-        let mut picker = Self { of, lines, cursor: 0, anchor: None, top: 0, page: 1 };
+        let mut picker =
+            Self { of, lines, cursor: 0, anchor: None, marked: false, top: 0, page: 1 };
         picker.choose_part(0);
         picker
     }
@@ -204,6 +207,7 @@ impl Picker {
     fn choose_part(&mut self, at: usize) {
         if let Some(part) = self.of.parts.get(at) {
             self.anchor = Some(part.lines.start);
+            self.marked = false;
             self.cursor = (part.lines.end - 1).min(self.lines.len() - 1);
             self.top = part.lines.start.saturating_sub(1);
         }
@@ -231,7 +235,10 @@ impl Picker {
         }
         .min(last);
         match action {
-            Action::Mark if self.anchor.take().is_none() => self.anchor = Some(self.cursor),
+            Action::Mark => {
+                self.marked = !self.marked;
+                self.anchor = self.marked.then_some(self.cursor);
+            }
             Action::NextPart => self.next_part(),
             _ => {}
         }
@@ -334,10 +341,10 @@ mod tests {
         assert_eq!(picker.text(), "x");
         picker.act(Action::NextPart);
         assert_eq!(picker.text(), "ls -l\n\npwd");
-        picker.act(Action::Mark);
+        // Lines are marked from where the cursor is, whatever part was chosen.
         picker.act(Action::Start);
-        assert_eq!(picker.text(), "Do this:");
         picker.act(Action::Mark);
+        assert_eq!(picker.text(), "Do this:");
         picker.act(Action::Down);
         picker.act(Action::Down);
         assert_eq!(picker.text(), "Do this:\n\n- first");

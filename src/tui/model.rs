@@ -118,6 +118,8 @@ pub struct Model {
     pub(super) left: Option<Instant>,
     /// When Ctrl-C was pressed without anything left to do but quitting.
     pub(super) interrupted: Option<Instant>,
+    /// The draft that it cleared.
+    pub(super) cut_draft: String,
 }
 
 /// Said where prompts wait that nothing sends by itself.
@@ -165,6 +167,7 @@ impl Model {
             last_key: None,
             left: None,
             interrupted: None,
+            cut_draft: String::new(),
         }
     }
 

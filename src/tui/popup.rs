@@ -156,7 +156,11 @@ impl Popup {
     pub(super) fn rows(&self, model: &Model) -> Vec<(Row, Choice)> {
         let typed = self.list.typed();
         match &self.kind {
-            Kind::Palette(context) => palette(model, *context),
+            Kind::Palette(context) => {
+                let mut rows = palette(model, *context);
+                rows.sort_by_key(|(row, _)| named(row, &typed));
+                rows
+            }
             Kind::Profiles(profiles) => chooser(profiles, model.profile()),
             Kind::Models { profile, listed } => models(profile, listed, &typed, model.profile()),
             Kind::Parameters => {
@@ -173,6 +177,16 @@ impl Popup {
 pub(super) fn row(cells: &[(&str, Look)]) -> Row {
     let cells = cells.iter().map(|(text, look)| ((*text).to_owned(), *look)).collect();
     Row { cells, always: false }
+}
+
+/// What is typed in the palette names a key or word first, then what begins so, then all else.
+fn named(row: &Row, typed: &str) -> u8 {
+    let typed = typed.trim().to_lowercase();
+    let begins = |at: usize| {
+        let cell = row.cells.get(at).map_or("", |(text, _)| text);
+        cell.trim_start_matches('/').to_lowercase().starts_with(typed.trim_start_matches('/'))
+    };
+    (0..2).find(|at| begins((*at).into())).unwrap_or(2)
 }
 
 /// What is good for something now comes first: the keys of where it was opened, then the words, then

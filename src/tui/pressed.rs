@@ -81,7 +81,8 @@ fn take(model: &mut Model, key: KeyEvent, now: Instant) -> Vec<Effect> {
     }
     let Some(action) = action else {
         text(model, context, key, now);
-        return Vec::new();
+        let earlier = context == Context::Prompt && key.code == KeyCode::Up;
+        return if earlier { list_prompts(model) } else { Vec::new() };
     };
     let held = last_key.is_some_and(|last| last.code == KeyCode::Esc)
         && since.is_some_and(|since| since < HELD);
@@ -190,9 +191,7 @@ fn act(
         Action::SendAgain => return send_again(model),
         Action::SearchPrompts => {
             model.prompt.begin_search();
-            if !std::mem::replace(&mut model.prompt.recalled, true) {
-                return vec![Effect::ListPrompts];
-            }
+            return list_prompts(model);
         }
         Action::Unfold => {
             let told = model.prompt.unfold();
@@ -270,6 +269,9 @@ fn text(model: &mut Model, context: Context, key: KeyEvent, now: Instant) {
     match context {
         Context::Search => search::typed(model, key),
         Context::Prompt if takes_back(model, key) => {}
+        Context::Prompt if key.code == KeyCode::End && model.prompt.is_empty() => {
+            model.conversation.follow();
+        }
         Context::Prompt => {
             let was_empty = model.prompt.is_empty();
             model.prompt.key(key);
@@ -397,11 +399,22 @@ fn back(
     Vec::new()
 }
 
+/// Asks once for the prompts of earlier sessions.
+fn list_prompts(model: &mut Model) -> Vec<Effect> {
+    let known = std::mem::replace(&mut model.prompt.recalled, true);
+    if known { Vec::new() } else { vec![Effect::ListPrompts] }
+}
+
 /// Ctrl-C: stops; when idle clears the draft; twice quits.
 fn interrupt(model: &mut Model, now: Instant) -> Vec<Effect> {
     if model.interrupted.is_some_and(|at| now < at + TWICE) {
+        // Who meant to quit did not mean to lose it.
+        if model.prompt.is_empty() && !model.session.turns.is_empty() {
+            model.prompt.fill(&std::mem::take(&mut model.cut_draft));
+        }
         return vec![Effect::Quit];
     }
+    model.cut_draft.clear();
     model.interrupted = Some(now);
     model.help = None;
     model.popup = None;
@@ -413,6 +426,6 @@ fn interrupt(model: &mut Model, now: Instant) -> Vec<Effect> {
     if model.running {
         return vec![Effect::Send(Command::Stop)];
     }
-    model.prompt.take();
+    model.cut_draft = model.prompt.take();
     Vec::new()
 }

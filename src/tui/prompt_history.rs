@@ -18,6 +18,8 @@ pub(super) struct PromptHistory {
     at: Option<usize>,
     /// What was in the editor before stepping began.
     unsent: String,
+    /// Whether the last key asked for an older prompt than there is.
+    wanted: bool,
 }
 
 impl PromptHistory {
@@ -34,8 +36,10 @@ impl PromptHistory {
         self.prompts.push(prompt.to_owned());
     }
 
-    /// Puts the prompts of earlier sessions before those of this one.
-    pub(super) fn recall(&mut self, mut earlier: Vec<String>) {
+    /// Puts the prompts of earlier sessions before those of this one. Returns whether the last key was
+    /// for them.
+    pub(super) fn recall(&mut self, mut earlier: Vec<String>) -> bool {
+        let before = self.prompts.len();
         earlier.retain(|prompt| !self.prompts.contains(prompt));
         let room = KEPT.saturating_sub(self.prompts.len());
         let skip = earlier.len().saturating_sub(room);
@@ -45,8 +49,14 @@ impl PromptHistory {
                 prompts.push(prompt);
             }
         }
-        self.at = None;
+        self.at = self.at.map(|at| at + prompts.len() - before);
         self.prompts = prompts;
+        std::mem::take(&mut self.wanted)
+    }
+
+    /// The last key was for nothing here.
+    pub(super) fn leave(&mut self) {
+        self.wanted = false;
     }
 
     /// The prompts that hold a text, whatever the case of its letters: the newest first, each once.
@@ -66,6 +76,7 @@ impl PromptHistory {
     /// Takes Up on the first row of the draft and Down on its last, and puts another prompt in the
     /// draft. Returns whether the key was taken; Up and Down within the draft are taken too.
     pub(super) fn key(&mut self, key: KeyEvent, draft: &mut Draft) -> bool {
+        self.wanted = false;
         if !key.modifiers.is_empty() || !matches!(key.code, KeyCode::Up | KeyCode::Down) {
             return false;
         }
@@ -76,6 +87,7 @@ impl PromptHistory {
             KeyCode::Up => self.previous(&draft.text()).map(str::to_owned),
             _ => self.following().map(str::to_owned),
         };
+        self.wanted = prompt.is_none() && key.code == KeyCode::Up;
         prompt.map(|prompt| draft.set_text(&prompt)).is_some()
     }
 

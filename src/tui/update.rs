@@ -22,7 +22,7 @@ use super::panes::prompt::{FOLDED, Submitted};
 use super::pressed;
 use super::search;
 use crate::conversation::{
-    CallId, CallStatus, Command, Event, Progress, Record, Role, Stamped, TransitionReason,
+    CallId, CallStatus, Command, Event, Origin, Progress, Record, Role, Stamped, TransitionReason,
 };
 
 /// Takes an input. `now` never goes back.
@@ -112,6 +112,11 @@ fn complete(model: &mut Model) -> Option<Effect> {
 /// Shows a session as its records tell it, up to where it goes on.
 pub fn replay(model: &mut Model, records: &[Arc<Stamped>], now: Instant) {
     for record in records {
+        if let Record::Entry(entry) = &record.record
+            && (entry.role, entry.origin) == (Role::User, Origin::User)
+        {
+            model.prompt.remember(&entry.text());
+        }
         // Nothing waits in the queue, so nothing follows from it.
         let _ = take_event(model, Event::Record(record.clone()), now);
     }

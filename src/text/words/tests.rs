@@ -56,7 +56,7 @@ const NOT_TEXTS: &[&str] = &[
     ", cut from {}",
     "I ran this command myself; it was no call of yours.\n$ ",
     // What the shell runs.
-    r#"cat; printf '\n%s ' "$1"; read -r _ </dev/tty"#,
+    r#"cat <&2; printf '\n%s ' "$1"; read -r _"#,
     // What servers and libraries say.
     "dns error",
     "tunnel error: proxy authorization required",

@@ -114,7 +114,7 @@ impl Draft {
             (self.cursor, self.text.grapheme_after(self.cursor)),
         ];
         let can = |(from, to): &(Place, Place)| {
-            self.text.is_folded(*from) && !holds_mark(&self.text.exact(*from, *to))
+            from < to && self.text.is_folded(*from) && !holds_mark(&self.text.exact(*from, *to))
         };
         sides.into_iter().find(can)
     }

@@ -493,6 +493,7 @@ fn a_folded_paste_can_be_opened() {
     // Also from before it; short pastes and other fields are not folded at all.
     press(&mut draft, "C-a");
     assert!(draft.unfold());
+    assert_eq!(draft.rows(40), 13);
     for mut draft in [Draft::folding(), Draft::default()] {
         draft.paste("ten lines\n".repeat(9).trim_end());
         assert_eq!(draft.rows(40), 9);

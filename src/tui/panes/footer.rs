@@ -156,6 +156,11 @@ fn word(
         {
             ""
         }
+        (Context::Conversation, Action::Fold)
+            if shown.conversation.is_some_and(|drawn| model.conversation.is_folded(drawn)) =>
+        {
+            say!("unfold")
+        }
         (Context::Conversation, Action::Copy | Action::CopyPart)
             if !shown.conversation.is_some_and(|drawn| model.conversation.can_copy(drawn)) =>
         {

@@ -222,13 +222,21 @@ impl Prompt {
         self.draft.replace_all(text);
     }
 
-    /// The prompts of earlier sessions.
+    /// The prompts of earlier sessions: Up that asked for them leads to the last one.
     pub(in crate::tui) fn recall(&mut self, earlier: Vec<String>) {
-        self.history.recall(earlier);
+        if self.history.recall(earlier) {
+            self.key(KeyEvent::new(KeyCode::Up, KeyModifiers::NONE));
+        }
+    }
+
+    /// A prompt of this session.
+    pub(in crate::tui) fn remember(&mut self, prompt: &str) {
+        self.history.add(prompt);
     }
 
     /// Begins to search earlier prompts: the draft is put aside.
     pub(in crate::tui) fn begin_search(&mut self) {
+        self.history.leave();
         if self.aside.is_none() {
             self.normal = None;
             self.aside = Some(std::mem::replace(&mut self.draft, Draft::folding()));

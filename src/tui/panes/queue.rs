@@ -157,7 +157,7 @@ pub(in crate::tui) fn draw(view: &View<'_>, area: Rect, buf: &mut Buffer) {
     let (state, keys) = if view.model.running {
         ("", say!("Ctrl-S sends the next into this turn · ↑ takes one out · Ctrl-U removes it"))
     } else {
-        (say!(", held"), say!("Enter sends the next · ↑ takes one out · Ctrl-U removes it"))
+        (say!(", held"), say!("Enter in an empty prompt sends the next · ↑ takes one out"))
     };
     let mut pieces = vec![(head.as_str(), Look::Strong), (state, Look::Warning)];
     let first = queue.waiting.front().map(|first| first_line(first)).unwrap_or_default();

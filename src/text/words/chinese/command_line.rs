@@ -8,6 +8,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("ended, because of this: {error}.", "已结束，原因：{error}。"),
     ("The session is saved in {path}", "会话保存在 {path}"),
     ("What you typed and did not send is kept with it.", "已输入而未发送的内容与会话一起保存。"),
+    ("What you typed and did not send could not be kept.", "未发送的输入未能保存。"),
     ("The prompt that was not sent is kept in {path}", "未发送的提示词保存在 {path}"),
     (
         "Not all of the session could be saved; what could is in {path}",

@@ -63,6 +63,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("selects the row below", "选择下一行"),
     ("closes the list", "关闭列表"),
     ("fold", "折叠"),
+    ("unfold", "展开"),
     (
         "folds or unfolds the item with the bar beside it: reasoning, message, call",
         "折叠或展开旁边有竖条的一项：推理、消息、调用",

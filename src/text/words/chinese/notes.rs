@@ -217,7 +217,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("The model has said nothing yet.", "模型还没有说话。"),
     ("Copied {what}.", "已复制 {what}。"),
     ("Copied {what}, by way of the terminal.", "已通过终端复制 {what}。"),
-    ("{what} in {path}", "{what}，在 {path}"),
+    ("Copied {what} to {path}", "已复制 {what} 到 {path}"),
     ("Not copied: {why}", "未复制：{why}"),
     ("Copy", "复制"),
     ("line {line} of {total}", "第 {line}/{total} 行"),

@@ -33,8 +33,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "Ctrl-S 插入下一条 · ↑ 编辑最后一条 · Ctrl-U 移除它",
     ),
     (
-        "Enter sends the next · ↑ takes one out · Ctrl-U removes it",
-        "Enter 发送下一条 · ↑ 编辑最后一条 · Ctrl-U 移除它",
+        "Enter in an empty prompt sends the next · ↑ takes one out",
+        "输入为空时 Enter 发送下一条 · ↑ 编辑最后一条",
     ),
     ("… {left} more", "… 还有 {left} 条"),
     ("goes with the next request", "随下一次请求发出"),

@@ -212,6 +212,12 @@ impl Conversation {
         matches!(drawn.at_hand, At::Item(at) if self.has_more(at))
     }
 
+    /// Whether the item at hand in a frame is folded.
+    pub(in crate::tui) fn is_folded(&self, drawn: Drawn) -> bool {
+        let At::Item(at) = drawn.at_hand else { return false };
+        self.items.get(at).is_some_and(|placed| !placed.is_open())
+    }
+
     /// The next frame shows this item, and keys are about it.
     fn go_to(&mut self, at: usize) {
         self.at_hand = At::Item(at);
