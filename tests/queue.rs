@@ -59,7 +59,10 @@ fn a_stopped_or_failed_prompt_holds_the_queue() {
         stage.ended(reason);
         assert!(stage.sent.is_empty());
         let screen = stage.screen();
-        assert!(screen.contains("1 queued, held · Enter in an empty prompt sends the next"), "{screen}");
+        assert!(
+            screen.contains("1 queued, held · Enter in an empty prompt sends the next"),
+            "{screen}"
+        );
         assert!(screen.contains("Queue held: Enter in an empty prompt"), "{screen}");
         stage.press(KeyCode::Enter);
         assert_eq!(stage.sent, [prompt("two")]);
