@@ -24,6 +24,17 @@ fn stalls() -> Vec<Step> {
     vec![sse_head(), Step::Hold]
 }
 
+/// A session in which the prompt "one" was answered, and the server that it goes on with.
+fn answered_one(world: &World) -> Server {
+    let server = Server::start(vec![text("One.")]);
+    let arguments = on(&server);
+    let exec: Vec<&str> =
+        ["exec", "one"].into_iter().chain(arguments.iter().map(|a| &**a)).collect();
+    let made = world.run(&exec);
+    assert!(made.status.success(), "{}", stderr(&made));
+    server
+}
+
 #[test]
 fn queued_prompts_come_back_held_after_a_kill() {
     let world = World::new();
@@ -130,12 +141,7 @@ fn quitting_keeps_the_queue_and_says_so() {
 #[test]
 fn what_was_sent_since_does_not_come_back() {
     let world = World::new();
-    let server = Server::start(vec![text("One.")]);
-    let arguments = on(&server);
-    let mut exec = vec!["exec", "one"];
-    exec.extend(arguments.iter().map(String::as_str));
-    let made = world.run(&exec);
-    assert!(made.status.success(), "{}", stderr(&made));
+    let server = answered_one(&world);
     std::fs::write(unsent(&world), r#"{"at":1,"queued":["one","two"],"draft":"three"}"#).unwrap();
     let screen = resume(&world, &server, &[]);
     assert!(screen.text().contains("1 queued, held"), "{}", screen.text());
@@ -145,13 +151,9 @@ fn what_was_sent_since_does_not_come_back() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_and_left() {
+fn what_cannot_be_read_is_named_and_put_aside() {
     let world = World::new();
-    let server = Server::start(vec![text("One.")]);
-    let arguments = on(&server);
-    let mut exec = vec!["exec", "one"];
-    exec.extend(arguments.iter().map(String::as_str));
-    assert!(world.run(&exec).status.success());
+    let server = answered_one(&world);
     std::fs::write(unsent(&world), r#"{"at":1,"queued":["#).unwrap();
     let screen = resume(&world, &server, &[]);
     assert!(screen.text().contains("What you had typed and not sent"), "{}", screen.text());

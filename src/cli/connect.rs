@@ -77,7 +77,7 @@ pub struct Start {
     switchboard: Switchboard,
     command_limit: Duration,
     context: bool,
-    withheld: Withheld,
+    pub(super) withheld: Withheld,
     /// What no file and no report may hold.
     pub secrets: Secrets,
     resumed: Option<Reopened>,
@@ -409,14 +409,6 @@ impl Way {
     }
 }
 
-/// What is kept from commands and outputs as long as the process lives, whatever session goes on in it:
-/// its environment holds the keys of all.
-#[derive(Debug, Default)]
-pub(super) struct KeptSecret {
-    secrets: Secrets,
-    variables: Vec<String>,
-}
-
 impl Start {
     /// The same, going on with a session.
     pub(super) fn resuming(self, session: Reopened) -> Self {
@@ -426,15 +418,6 @@ impl Start {
     /// The records of the session that is gone on with.
     pub fn records(&self) -> &[Arc<Stamped>] {
         self.resumed.as_ref().map_or(&[], |reopened| &reopened.records)
-    }
-
-    /// Keeps from commands, and looks for, what was kept from them and looked for before in this process,
-    /// too; what it does itself is added to that.
-    pub(super) fn add_to(&mut self, kept: &mut KeptSecret) {
-        self.secrets.learn_from(&kept.secrets);
-        kept.secrets = self.secrets.clone();
-        kept.variables.append(&mut self.withheld.keys);
-        self.withheld.keys.clone_from(&kept.variables);
     }
 
     /// What the user had typed in it and not sent.

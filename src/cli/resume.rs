@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-use super::connect::KeptSecret;
 use super::sessions::named;
 use super::settings::Asking;
 use super::switch::OFFLINE;
@@ -14,6 +13,7 @@ use crate::app::GoOn;
 use crate::config::profile_names;
 use crate::conversation::{Profile, SCRIPTED};
 use crate::session::{Reopened, reopen};
+use crate::text::Secrets;
 use crate::wire::Format;
 
 /// Damaged lines that are named.
@@ -42,13 +42,13 @@ pub(super) fn run(connection: &Connection, name: Option<&str>) -> color_eyre::Re
 pub(super) fn screens(connection: &Connection, mut start: Start) -> color_eyre::Result<ExitCode> {
     let connection = connection.clone();
     let kept_secret = RefCell::new(KeptSecret::default());
-    start.add_to(&mut kept_secret.borrow_mut());
+    kept_secret.borrow_mut().cover(&mut start);
     let go_on: Rc<GoOn> = Rc::new(move |session: Reopened| {
         let here = std::env::current_dir();
         // No question: the screen is on.
         let mut next = connection.clone().for_another(&session).resume(session, Asking::Never);
         if let Ok(next) = &mut next {
-            next.add_to(&mut kept_secret.borrow_mut());
+            kept_secret.borrow_mut().cover(next);
         }
         if next.is_err()
             && let Ok(here) = here
@@ -59,6 +59,24 @@ pub(super) fn screens(connection: &Connection, mut start: Start) -> color_eyre::
         next
     });
     crate::app::run(start, &go_on)
+}
+
+/// What is kept from commands and outputs as long as the process lives, whatever session goes on in it:
+/// its environment holds the keys of all.
+#[derive(Debug, Default)]
+struct KeptSecret {
+    secrets: Secrets,
+    variables: Vec<String>,
+}
+
+impl KeptSecret {
+    /// Keeps it from a session that begins, too; what that keeps itself is added.
+    fn cover(&mut self, start: &mut Start) {
+        start.secrets.learn_from(&self.secrets);
+        self.secrets = start.secrets.clone();
+        self.variables.append(&mut start.withheld.keys);
+        start.withheld.keys.clone_from(&self.variables);
+    }
 }
 
 impl Connection {

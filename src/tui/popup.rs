@@ -158,7 +158,7 @@ impl Popup {
         match &self.kind {
             Kind::Palette(context) => {
                 let mut rows = palette(model, *context);
-                rows.sort_by_key(|(row, _)| named(row, &typed));
+                rows.sort_by_cached_key(|(row, _)| named(row, &typed));
                 rows
             }
             Kind::Profiles(profiles) => chooser(profiles, model.profile()),

@@ -53,7 +53,7 @@ impl Conversation {
                 Item::Prompt(entry) => format!("\n{}\n{}\n\n", say!("you"), entry.text()),
                 Item::Turn { posted, .. } => format!("── {posted} ──\n"),
                 Item::Thought { .. } => {
-                    format!("{}\n{}\n\n", say!("thought"), placed.item.source().into_owned())
+                    format!("{}\n{}\n\n", say!("thought"), placed.item.source())
                 }
                 Item::Call(id) => {
                     let command = session.calls.get(id).map_or("", |log| call::command(log));
@@ -65,13 +65,15 @@ impl Conversation {
                 }
                 Item::Output { text, told } => format!("{}\n{text}\n\n", item::output_head(*told)),
                 Item::Said { .. } | Item::Note(..) => {
-                    format!("{}\n\n", placed.item.source().into_owned())
+                    format!("{}\n\n", placed.item.source())
                 }
             };
             all.push_str(&text);
         }
-        all.push_str(&self.live.reasoning);
-        all.push_str(&self.live.text);
+        for arriving in [&self.live.reasoning, &self.live.text] {
+            all.push_str(arriving);
+            all.push_str("\n\n");
+        }
         let shown = text::visible(all.trim(), Show::Prose);
         (!shown.is_empty()).then(|| format!("{shown}\n"))
     }
